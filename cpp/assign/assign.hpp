@@ -1,0 +1,19 @@
+// One pass of one algorithm: the door to everything in this folder.
+#pragma once
+
+#include "center_tests.hpp"
+#include "row_loop.hpp"
+
+namespace arcmeans {
+
+enum class Algorithm : int { lloyd, simplified_elkan, elkan, simplified_hamerly, hamerly };
+
+// `tests` is needed by elkan and hamerly only.
+Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const RowState& state,
+            const PassOptions& options, HamerlyUpdate update, CenterTests* tests);
+
+// sim64 of each row to the center it is labelled with; rows without a label get 0.
+void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
+                      int n_threads, double* similarities);
+
+}  // namespace arcmeans

@@ -1,0 +1,224 @@
+// The binding: types in, GIL released, call, types out. One module for each instruction set.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+
+#include "assign/assign.hpp"
+#include "prepare.hpp"
+
+namespace nb = nanobind;
+using namespace arcmeans;
+
+namespace {
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+template <class Array>
+auto* data_or_null(const std::optional<Array>& array) {
+  return array ? array->data() : nullptr;
+}
+
+// Rows and the arrays they look into.
+struct HeldRows : Rows {
+  std::vector<nb::ndarray<>> arrays;
+};
+
+template <class T>
+void sparse_rows(HeldRows* self, In<std::int64_t> starts, In<std::int32_t> features, In<T> values,
+                 std::int32_t n_features, std::optional<In<double>> weights, In<std::uint8_t> zero,
+                 double one) {
+  const std::int64_t n_rows = static_cast<std::int64_t>(zero.size());
+  new (self) HeldRows{
+      {n_rows, n_features, starts.data(), features.data(), values.data(),
+       std::is_same_v<T, double>, data_or_null(weights), zero.data(), one},
+      {nb::ndarray<>(starts), nb::ndarray<>(features), nb::ndarray<>(values), nb::ndarray<>(zero)}};
+  if (weights) self->arrays.emplace_back(*weights);
+}
+
+template <class T>
+void dense_rows(HeldRows* self, In2<T> values, std::optional<In<double>> weights,
+                In<std::uint8_t> zero, double one) {
+  new (self) HeldRows{{static_cast<std::int64_t>(values.shape(0)),
+                       static_cast<std::int32_t>(values.shape(1)), nullptr, nullptr, values.data(),
+                       std::is_same_v<T, double>, data_or_null(weights), zero.data(), one},
+                      {nb::ndarray<>(values), nb::ndarray<>(zero)}};
+  if (weights) self->arrays.emplace_back(*weights);
+}
+
+template <class Index, class T>
+void bind_sparse_preparation(nb::module_& m) {
+  m.def(
+      "inspect",
+      [](In<std::int64_t> starts, In<Index> indices, In<T> values, Out<std::int64_t> frequency) {
+        return inspect(starts.data(), indices.data(), values.data(),
+                       static_cast<std::int64_t>(starts.size()) - 1,
+                       static_cast<std::int64_t>(frequency.size()), frequency.data());
+      },
+      Released());
+  m.def(
+      "unit_sparse",
+      [](In<std::int64_t> starts, In<Index> indices, In<T> values, In<std::int32_t> rank,
+         int n_threads, Out<std::int32_t> features, Out<T> unit, Out<std::uint8_t> zero) {
+        unit_sparse(starts.data(), indices.data(), values.data(), rank.data(),
+                    static_cast<std::int64_t>(starts.size()) - 1, n_threads, features.data(),
+                    unit.data(), zero.data());
+      },
+      Released());
+}
+
+template <class T>
+void bind_dense_preparation(nb::module_& m) {
+  m.def(
+      "unit_dense",
+      [](In2<T> values, int n_threads, Out2<T> unit, Out<std::uint8_t> zero) {
+        return unit_dense(values.data(), static_cast<std::int64_t>(values.shape(0)),
+                          static_cast<std::int64_t>(values.shape(1)), n_threads, unit.data(),
+                          zero.data());
+      },
+      Released());
+}
+
+template <class T>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(nb::handle owner, const std::vector<T>& values) {
+  return {values.data(), {values.size()}, owner};
+}
+
+}  // namespace
+
+NB_MODULE(ARCMEANS_MODULE, m) {
+  nb::class_<Inspection>(m, "Inspection")
+      .def_ro("canonical", &Inspection::canonical)
+      .def_ro("has_zeros", &Inspection::has_zeros)
+      .def_ro("bad_index_row", &Inspection::bad_index_row)
+      .def_ro("not_finite_row", &Inspection::not_finite_row);
+  bind_sparse_preparation<std::int32_t, float>(m);
+  bind_sparse_preparation<std::int32_t, double>(m);
+  bind_sparse_preparation<std::int64_t, float>(m);
+  bind_sparse_preparation<std::int64_t, double>(m);
+  bind_dense_preparation<float>(m);
+  bind_dense_preparation<double>(m);
+
+  nb::class_<HeldRows>(m, "Rows")
+      .def("__init__", &sparse_rows<float>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none(), nb::arg(), nb::arg())
+      .def("__init__", &sparse_rows<double>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none(), nb::arg(), nb::arg())
+      .def("__init__", &dense_rows<float>, nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
+      .def("__init__", &dense_rows<double>, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+  m.def(
+      "hash_rows",
+      [](const HeldRows& rows, In<std::int64_t> which, Out<std::uint64_t> hashes) {
+        hash_rows(rows, which.data(), static_cast<std::int64_t>(which.size()), hashes.data());
+      },
+      Released());
+
+  nb::class_<Centers>(m, "Centers")
+      .def(nb::init<int, std::int32_t, double>())
+      .def(
+          "place",
+          [](Centers& self, int j, In<std::int32_t> features, In<std::int64_t> values) {
+            self.place(j, features.data(), values.data(), static_cast<std::int64_t>(values.size()));
+          },
+          Released())
+      .def(
+          "move",
+          [](Centers& self, const HeldRows& rows, In<std::int32_t> previous,
+             In<std::int32_t> labels, int n_threads) {
+            self.move(rows, previous.data(), labels.data(), n_threads);
+          },
+          Released())
+      .def("length_of_sums", &Centers::length_of_sums)
+      .def_prop_ro("one", &Centers::one)
+      .def("vector",
+           [](nb::handle_t<Centers> self, int j) {
+             const auto& centers = nb::cast<const Centers&>(self);
+             const auto n = static_cast<std::size_t>(centers.n_features());
+             return nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>(centers.vector(j), {n},
+                                                                            self);
+           })
+      .def_prop_ro("scales",
+                   [](nb::handle_t<Centers> self) {
+                     return view(self, nb::cast<const Centers&>(self).scales());
+                   })
+      .def_prop_ro("counts",
+                   [](nb::handle_t<Centers> self) {
+                     return view(self, nb::cast<const Centers&>(self).counts());
+                   })
+      .def_prop_ro("chords", [](nb::handle_t<Centers> self) {
+        return view(self, nb::cast<const Centers&>(self).chords());
+      });
+
+  nb::enum_<Algorithm>(m, "Algorithm")
+      .value("lloyd", Algorithm::lloyd)
+      .value("simplified_elkan", Algorithm::simplified_elkan)
+      .value("elkan", Algorithm::elkan)
+      .value("simplified_hamerly", Algorithm::simplified_hamerly)
+      .value("hamerly", Algorithm::hamerly);
+  nb::enum_<HamerlyUpdate>(m, "HamerlyUpdate")
+      .value("tight", HamerlyUpdate::tight)
+      .value("eq8", HamerlyUpdate::eq8)
+      .value("eq9", HamerlyUpdate::eq9);
+  nb::class_<CenterTests>(m, "CenterTests").def(nb::init<int, bool>());
+  nb::class_<Work>(m, "Work")
+      .def_ro("similarities", &Work::similarities)
+      .def_ro("center_similarities", &Work::center_similarities)
+      .def_ro("exact_decisions", &Work::exact_decisions)
+      .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
+      .def_ro("skipped_by_centers", &Work::skipped_by_centers)
+      .def_ro("changed", &Work::changed)
+      .def_ro("gain", &Work::gain);
+  m.def(
+      "assign",
+      [](Algorithm algorithm, const HeldRows& rows, const Centers& centers,
+         Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<double>> lower,
+         std::optional<Out2<float>> uppers, std::optional<Out<double>> upper, int n_threads,
+         std::int64_t chunk_rows, HamerlyUpdate update, CenterTests* tests) {
+        const RowState state{labels.data(), previous.data(), data_or_null(lower),
+                             data_or_null(uppers), data_or_null(upper)};
+        return assign(algorithm, rows, centers, state, {n_threads, chunk_rows}, update, tests);
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+      nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
+  m.def(
+      "own_similarities",
+      [](const HeldRows& rows, const Centers& centers, In<std::int32_t> labels, int n_threads,
+         Out<double> similarities) {
+        own_similarities(rows, centers, labels.data(), n_threads, similarities.data());
+      },
+      Released());
+  m.def("panel_error", &panel_error);
+  m.def("lower_after", [](double lower, double chord) {
+    return lower_after(lower, movement_from_chord(chord, 0));
+  });
+  m.def("upper_after", [](double upper, double chord) {
+    return upper_after(upper, movement_from_chord(chord, 0));
+  });
+  m.def("hamerly_upper_after",
+        [](double upper, double largest, double smallest, HamerlyUpdate update) {
+          return upper_after(upper, movement_from_chord(largest, 0),
+                             movement_from_chord(smallest, 0), update);
+        });
+  m.def("uppers_after", [](Out<float> uppers, In<double> chords) {
+    std::vector<double> cos, sin, pad;
+    for (std::size_t j = 0; j < chords.size(); ++j) {
+      const Movement p = movement_from_chord(chords.data()[j], 0);
+      cos.push_back(p.cos);
+      sin.push_back(p.sin);
+      pad.push_back(p.pad);
+    }
+    upper_after(uppers.data(), static_cast<std::int64_t>(uppers.size()), cos.data(), sin.data(),
+                pad.data());
+  });
+  m.def("half_angle", &half_angle);
+}

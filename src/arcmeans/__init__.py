@@ -1,0 +1,10 @@
+"""Exact, fast spherical k-means: sparse text vectors first, dense embeddings too."""
+
+from importlib.metadata import version
+
+from .config import show_config
+from .estimator import SphericalKMeans
+from .result import Iteration
+
+__version__ = version("arcmeans")
+__all__ = ["Iteration", "SphericalKMeans", "show_config"]

@@ -1,0 +1,56 @@
+"""Centers going into the core and coming out of it, as integer vectors in fixed point."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _core
+from .result import CenterSums
+from .rows import Rows
+
+
+def place_rows(rows: Rows, seeds: Rows, which: NDArray[np.int64] | None = None) -> Any:
+    """Centers at the unit rows of ``seeds`` (all of them, or those named), for use with ``rows``."""
+    picked = range(seeds.n_rows) if which is None else which
+    centers = _core.native.Centers(len(picked), rows.n_features, rows.one)
+    for j, i in enumerate(picked):
+        features, values = seeds.entries(int(i))
+        fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
+        centers.place(j, _ranks(rows, features), fixed)
+    return centers
+
+
+def place_sums(rows: Rows, sums: CenterSums) -> Any:
+    """Centers from the integer vectors of an earlier run, for use with ``rows``."""
+    vectors = sums.vectors
+    centers = _core.native.Centers(vectors.shape[0], rows.n_features, sums.one)
+    for j in range(vectors.shape[0]):
+        at = slice(vectors.indptr[j], vectors.indptr[j + 1])
+        centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])
+    return centers
+
+
+def sums_of(rows: Rows, centers: Any) -> CenterSums:
+    """The integer vectors of centers used with ``rows``, in the caller's feature order."""
+    scales = np.array(centers.scales)
+    starts = [0]
+    features: list[NDArray[Any]] = []
+    values: list[NDArray[np.int64]] = []
+    for j in range(len(scales)):
+        vector = centers.vector(j)
+        if rows.rank is not None:
+            vector = vector[rows.rank]
+        features.append(np.flatnonzero(vector))
+        values.append(vector[features[-1]])
+        starts.append(starts[-1] + len(features[-1]))
+    vectors = sp.csr_array(
+        (np.concatenate(values), np.concatenate(features), starts),
+        shape=(len(scales), rows.n_features),
+    )
+    return CenterSums(vectors, scales, centers.one)
+
+
+def _ranks(rows: Rows, features: NDArray[Any]) -> NDArray[np.int32]:
+    return (features if rows.rank is None else rows.rank[features]).astype(np.int32, copy=False)

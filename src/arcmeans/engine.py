@@ -1,0 +1,127 @@
+"""The engine that runs a pass over rows held in memory, on threads.
+
+What it keeps between passes (labels, bounds) is a record of NumPy arrays. It answers one question:
+here are the centers; which rows change, and what work was it? Then it moves the centers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .rows import Rows
+
+ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly")
+HAMERLY_UPDATES = ("tight", "eq8", "eq9")
+
+
+def usable_cpus() -> int:
+    """The processors this process may use: affinity and container limits are respected."""
+    return int(joblib.cpu_count())
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How a pass is carried out. No option changes a bit of the result."""
+
+    algorithm: str = "lloyd"
+    n_threads: int = 1
+    chunk_rows: int = 1024
+    """Rows a thread takes at a time."""
+    hamerly_update: str = "tight"
+    """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
+
+
+class Engine:
+    """Rows, their labels and bounds, and the passes over them."""
+
+    def __init__(self, rows: Rows, n_clusters: int, options: EngineOptions) -> None:
+        self.rows = rows
+        self.n_clusters = n_clusters
+        self.options = options
+        self.labels: NDArray[np.int32] = np.full(rows.n_rows, -1, np.int32)
+        self._previous = self.labels.copy()
+        self._native_rows = rows.native()
+        n, k = rows.n_rows, n_clusters
+        algorithm = options.algorithm
+        bounded = algorithm != "lloyd"
+        elkan = algorithm in ("elkan", "simplified-elkan")
+        self._lower = np.full(n, -1.0) if bounded else None
+        self._uppers = np.ones((n, k), np.float32) if elkan else None
+        self._upper = np.ones(n) if bounded and not elkan else None
+        self._tests = None
+        if algorithm in ("elkan", "hamerly"):
+            self._tests = _core.native.CenterTests(k, algorithm == "elkan")
+
+    def assign(self, centers: Any) -> Any:
+        """Labels every row with its most similar center; returns the work done."""
+        options = self.options
+        return _core.native.assign(
+            getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
+            self._native_rows,
+            centers,
+            self.labels,
+            self._previous,
+            self._lower,
+            self._uppers,
+            self._upper,
+            options.n_threads,
+            options.chunk_rows,
+            getattr(_core.native.HamerlyUpdate, options.hamerly_update),
+            self._tests,
+        )
+
+    def move(self, centers: Any) -> None:
+        """Moves the centers to the sums of the rows as they are labelled now."""
+        centers.move(self._native_rows, self._previous, self.labels, self.options.n_threads)
+
+    def relocate(self, centers: Any) -> int:
+        """Gives each cluster without rows the row least similar to its own center.
+
+        Rows of different directions for several clusters; never the last row of another cluster,
+        and never a row that lies in the direction of its center already, so that the objective
+        rises each time and the run ends. Returns the number of rows moved.
+        """
+        usable = self.rows.usable
+        sizes = np.bincount(self.labels[usable], minlength=self.n_clusters)
+        empty = np.flatnonzero(sizes == 0)
+        if not len(empty):
+            return 0
+        similarities = np.empty(self.rows.n_rows)
+        _core.native.own_similarities(
+            self._native_rows, centers, self.labels, self.options.n_threads, similarities
+        )
+        # The most a row's similarity to its own direction can fall short of 1 by rounding.
+        margin = 1e-5 if self.rows.values.dtype == np.float32 else 1e-12
+        candidates = usable[similarities[usable] < 1.0 - margin]
+        candidates = candidates[np.argsort(similarities[candidates], kind="stable")]
+        taken: set[int] = set()
+        moved: list[int] = []
+        for i in candidates:
+            if len(moved) == len(empty):
+                break
+            direction = int(self.hashes(np.array([i]))[0])
+            if sizes[self.labels[i]] < 2 or direction in taken:
+                continue
+            taken.add(direction)
+            sizes[self.labels[i]] -= 1
+            self.labels[i] = empty[len(moved)]
+            moved.append(int(i))
+        self._forget(moved)
+        return len(moved)
+
+    def hashes(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Equal for rows of equal direction."""
+        hashes = np.empty(len(rows), np.uint64)
+        _core.native.hash_rows(self._native_rows, rows, hashes)
+        return hashes
+
+    def _forget(self, rows: list[int]) -> None:
+        """Bounds of rows that did not get their label from a pass say nothing."""
+        if self._lower is not None:
+            self._lower[rows] = -1.0
+        if self._upper is not None:
+            self._upper[rows] = 1.0

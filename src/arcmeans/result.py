@@ -1,0 +1,88 @@
+"""What a run leaves behind: small typed records."""
+
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+StopReason = Literal["converged", "tol", "max_iter", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One assign pass and the move that followed it."""
+
+    iteration: int
+    """1 for the first pass."""
+    similarities: int
+    """Row–center similarities computed."""
+    center_similarities: int
+    """Center–center similarities computed."""
+    exact_decisions: int
+    """Rows whose float32 similarities lay too close together, decided by float64."""
+    skipped_by_bounds: int
+    """Rows that kept their label because u < l."""
+    skipped_by_centers: int
+    """Rows that kept their label because they lie within half the angle to the next center."""
+    changed: int
+    """Rows whose label changed."""
+    relocated: int
+    """Rows moved to a cluster that had lost all of its own."""
+    objective: float
+    """Σ w·cos of the rows to the centers they were assigned to in this pass."""
+    movement: float
+    """The largest ‖c′ − c‖ of the move that followed; 0 where none did."""
+    assign_seconds: float
+    update_seconds: float
+
+
+_TRACE_DTYPE = np.dtype(
+    [(f.name, np.int64 if f.type in (int, "int") else np.float64) for f in fields(Iteration)]
+)
+
+
+def trace_array(iterations: list[Iteration]) -> NDArray[np.void]:
+    """The iterations as a structured array, one row each: ``pandas.DataFrame(trace)`` reads it."""
+    return np.array([astuple(i) for i in iterations], dtype=_TRACE_DTYPE)
+
+
+@dataclass(frozen=True)
+class CenterSums:
+    """Centers in full: the integer vectors whose directions they are.
+
+    Everything the reference similarity needs follows from these integers, so a model that keeps
+    them predicts the same bits as the run that made it.
+    """
+
+    vectors: sp.csr_array
+    """``(n_clusters, n_features)``, int64, in the caller's feature order."""
+    scales: NDArray[np.float64]
+    """One over the length of each vector."""
+    one: float
+    """1.0 in fixed point."""
+
+    def unit(self, dtype: DTypeLike) -> NDArray[Any]:
+        """The centers as unit rows."""
+        dense = np.zeros(self.vectors.shape, dtype)
+        for j, scale in enumerate(self.scales):
+            at = slice(self.vectors.indptr[j], self.vectors.indptr[j + 1])
+            dense[j, self.vectors.indices[at]] = self.vectors.data[at] * scale
+        return dense
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended."""
+
+    labels: NDArray[np.int32]
+    """The center of each row; −1 for rows without a direction."""
+    centers: CenterSums
+    """The centers the labels refer to."""
+    objective: float
+    """Σ w·cos of the rows to their centers."""
+    iterations: list[Iteration]
+    stopped: StopReason
+    interrupted: bool
+    """Ctrl-C was pressed, in time to stop the run or not."""

@@ -1,0 +1,225 @@
+"""From whatever the caller has to unit rows.
+
+Sparse stays sparse and the caller's arrays are never written to. A row is scaled to length 1 and
+keeps the dtype of X; an all-zero row has no direction and is marked. The entries of a sparse row
+stay in ascending order of the caller's features, while the numbers stored are the features' ranks
+by falling document frequency (see ``cpp/rows.hpp`` for why).
+"""
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _core
+
+MAX_FEATURES = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Unit rows and their weights; plain NumPy arrays, so that they can be pickled and mapped."""
+
+    values: NDArray[Any]
+    """Unit values: one a stored entry for sparse rows, ``(n_rows, n_features)`` for dense."""
+    zero: NDArray[np.uint8]
+    """1 where a row has no direction."""
+    n_features: int
+    weights: NDArray[np.float64] | None
+    """One a row, times ``weight_scale``; None where all are 1."""
+    weight_scale: float
+    """The power of two that brings the weights into the range of the fixed-point sums."""
+    one: float
+    """1.0 in fixed point, a power of two."""
+    starts: NDArray[np.int64] | None = None
+    """Where each sparse row begins, and the end; None for dense rows."""
+    features: NDArray[np.int32] | None = None
+    """The rank of each entry's feature."""
+    by_rank: NDArray[np.int32] | None = None
+    """The caller's feature for each rank; None where ranks are the features."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.zero)
+
+    @cached_property
+    def rank(self) -> NDArray[np.int32] | None:
+        """The rank of each of the caller's features."""
+        if self.by_rank is None:
+            return None
+        rank = np.empty(self.n_features, np.int32)
+        rank[self.by_rank] = np.arange(self.n_features, dtype=np.int32)
+        return rank
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weight of all rows that have a direction."""
+        if self.weights is None:
+            return float(self.n_rows - int(self.zero.sum()))
+        return math.fsum(self.weights[self.zero == 0]) / self.weight_scale
+
+    @cached_property
+    def usable(self) -> NDArray[np.int64]:
+        """The rows that can move a center: with a direction and a weight above zero."""
+        usable = self.zero == 0
+        if self.weights is not None:
+            usable &= self.weights > 0
+        return np.flatnonzero(usable)
+
+    def native(self) -> Any:
+        """The rows as the core takes them: a view, not a copy."""
+        if self.starts is None:
+            return _core.native.Rows(self.values, self.weights, self.zero, self.one)
+        return _core.native.Rows(
+            self.starts,
+            self.features,
+            self.values,
+            self.n_features,
+            self.weights,
+            self.zero,
+            self.one,
+        )
+
+    def entries(self, i: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """The non-zero entries of one row: the caller's features, ascending, and unit values."""
+        if self.starts is None or self.features is None:
+            features = np.flatnonzero(self.values[i]).astype(np.int32)
+            return features, self.values[i, features]
+        at = slice(self.starts[i], self.starts[i + 1])
+        features = self.features[at] if self.by_rank is None else self.by_rank[self.features[at]]
+        return features, self.values[at]
+
+
+def unit_rows(
+    X: Any,
+    *,
+    sample_weight: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    owned: bool = False,
+    name: str = "X",
+) -> Rows:
+    """Scale validated data (CSR or C-contiguous, float32 or float64) to unit rows.
+
+    With ``owned`` the arrays are not the caller's and are reused where that saves a copy.
+    """
+    weights, weight_scale = _scaled_weights(sample_weight)
+    if sp.issparse(X):
+        parts = _unit_sparse(X, n_threads, owned, name)
+    else:
+        parts = _unit_dense(X, n_threads, owned, name)
+    counted = parts["zero"] == 0
+    total = float(counted.sum()) if weights is None else math.fsum(weights[counted])
+    # 2^61 is never reached by the sum of all rows, whatever their order and signs.
+    one = math.ldexp(1.0, 61 - math.ceil(math.log2(max(total, 1.0))))
+    return Rows(weights=weights, weight_scale=weight_scale, one=one, **parts)
+
+
+def warn_of_zero_rows(rows: Rows) -> None:
+    zero = int(rows.zero.sum())
+    if zero:
+        warnings.warn(
+            f"{zero} of {rows.n_rows} rows are all zero: they have no direction, get label -1 "
+            "and move no center.",
+            stacklevel=3,
+        )
+
+
+def _scaled_weights(
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64] | None, float]:
+    """Weights times a power of two: 1 for the usual ones, so that whole numbers stay whole."""
+    if weights is None or np.all(weights == 1.0):
+        return None, 1.0
+    largest, total = float(weights.max()), float(weights.sum())
+    exponent = 0
+    if largest < 1.0:
+        exponent = -math.floor(math.log2(largest))
+    elif total > 2.0**31:
+        exponent = 31 - math.ceil(math.log2(total))
+    scale = math.ldexp(1.0, exponent)
+    return weights * scale, scale
+
+
+def _unit_sparse(X: Any, n_threads: int, owned: bool, name: str) -> dict[str, Any]:
+    n_rows, n_features = X.shape
+    if n_features > MAX_FEATURES:
+        raise ValueError(f"{name} has {n_features} features; the limit is {MAX_FEATURES}.")
+    X, found, frequency = _canonical(X, owned, name)
+    owned = owned or X.has_been_copied
+    starts, indices, data = X.starts, X.indices, X.data
+    if found.not_finite_row >= 0:
+        _raise_not_finite(name, found.not_finite_row)
+
+    by_rank = np.argsort(-frequency, kind="stable").astype(np.int32)
+    rank = np.empty(n_features, np.int32)
+    rank[by_rank] = np.arange(n_features, dtype=np.int32)
+    in_place = owned and indices.dtype == np.int32 and indices.flags.writeable
+    features = indices if in_place else np.empty(len(indices), np.int32)
+    values = data if owned and data.flags.writeable else np.empty_like(data)
+    zero = np.empty(n_rows, np.uint8)
+    _core.native.unit_sparse(starts, indices, data, rank, n_threads, features, values, zero)
+    return {
+        "values": values,
+        "zero": zero,
+        "n_features": n_features,
+        "starts": starts,
+        "features": features,
+        "by_rank": by_rank,
+    }
+
+
+@dataclass(frozen=True)
+class _Csr:
+    starts: NDArray[np.int64]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+    has_been_copied: bool
+
+
+def _canonical(X: Any, owned: bool, name: str) -> tuple[_Csr, Any, NDArray[np.int64]]:
+    """Sorted rows without duplicates or stored zeros: the caller's where they are so, else a copy."""
+    for attempt in range(2):
+        starts = np.ascontiguousarray(X.indptr, np.int64)
+        indices, data = np.ascontiguousarray(X.indices), np.ascontiguousarray(X.data)
+        _check_starts(starts, len(indices), len(data), name)
+        frequency = np.zeros(X.shape[1], np.int64)
+        end = starts[-1]
+        found = _core.native.inspect(starts, indices[:end], data[:end], frequency)
+        if found.bad_index_row >= 0:
+            raise ValueError(
+                f"{name} has a column index outside [0, {X.shape[1]}) in row {found.bad_index_row}."
+            )
+        if attempt == 1 or (found.canonical and not found.has_zeros):
+            break
+        if not owned:
+            X = sp.csr_array((data[:end].copy(), indices[:end].copy(), starts), shape=X.shape)
+        X.has_canonical_format = False
+        X.has_sorted_indices = False
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return _Csr(starts, indices[:end], data[:end], attempt == 1), found, frequency
+
+
+def _check_starts(starts: NDArray[np.int64], n_indices: int, n_data: int, name: str) -> None:
+    if starts[0] != 0 or np.any(np.diff(starts) < 0) or starts[-1] > min(n_indices, n_data):
+        raise ValueError(f"{name} is not a valid CSR matrix: its indptr does not fit its indices.")
+
+
+def _unit_dense(X: NDArray[Any], n_threads: int, owned: bool, name: str) -> dict[str, Any]:
+    values = X if owned and X.flags.writeable else np.empty_like(X)
+    zero = np.empty(X.shape[0], np.uint8)
+    not_finite = _core.native.unit_dense(X, n_threads, values, zero)
+    if not_finite >= 0:
+        _raise_not_finite(name, not_finite)
+    return {"values": values, "zero": zero, "n_features": X.shape[1]}
+
+
+def _raise_not_finite(name: str, row: int) -> None:
+    raise ValueError(
+        f"{name} contains NaN or infinity (first in row {row}); every value must be finite."
+    )
