@@ -5,8 +5,8 @@
 // taking it away again leaves no trace. The squared length is kept exactly too, in 128 bits.
 //
 // A center is *detached* while its vector is not the sum of its rows: a seed before the first move,
-// a center kept after its last row left, a cluster whose rows cancel to zero. The sum of the rows
-// of a detached center is the zero vector; the first row that joins replaces the vector.
+// a center kept after its last row left or after its rows came to cancel each other. The rows of a
+// detached center sum to zero; the next change that leaves a direction replaces the vector.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@
 #include "buffer.hpp"
 #include "panels.hpp"
 #include "rows.hpp"
+#include "sums.hpp"
 
 namespace arcmeans {
 
-__extension__ typedef unsigned __int128 Square;
+__extension__ typedef __int128 Wide;
 
 class Centers {
  public:
@@ -31,19 +32,17 @@ class Centers {
   const Panels& panels() const { return panels_; }
   const std::int64_t* vector(int j) const { return vectors_.data() + offset(j); }
   const std::vector<double>& scales() const { return scale_; }
-  const std::vector<std::int64_t>& counts() const { return count_; }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
 
-  // Moves the centers to the sums of the rows as labelled now, given how the rows were labelled
-  // when the centers last moved. Costs in proportion to the rows whose label changed.
-  void move(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-            int n_threads);
+  // Σ w·sim of the rows to their own centers after a change of labels and before the move: for each
+  // cluster the product of center and new sum, computed in integers and rounded once. Without
+  // changes it is Σ ‖sum‖.
+  double objective(const std::vector<SumChange>& changes) const;
 
-  // Σ_j ‖sum_j‖ in units of 1: the objective of the labels of the last move, since the
-  // rows' similarities to their own center add up to the length of their sum.
-  double length_of_sums() const;
+  // Moves each center to its new sum. Costs in proportion to the features touched.
+  void move(const std::vector<SumChange>& changes, int n_threads);
 
   // The last move, center by center; and ‖c′ − c‖, for the trace.
   Movement movement(int j) const {
@@ -68,30 +67,25 @@ class Centers {
   }
 
  private:
-  struct Scratch;
-  struct Member;
   std::size_t offset(int j) const {
     return static_cast<std::size_t>(j) * static_cast<std::size_t>(n_features_);
   }
-  template <class RowsOf>
-  void move_center(const RowsOf& rows, const std::int32_t* labels, int j, const Member* members,
-                   std::int64_t n_members, Scratch& scratch);
-  template <class RowsOf>
-  void point_at_first_row(const RowsOf& rows, const std::int32_t* labels, int j, Scratch& scratch);
-  void apply(int j, Scratch& scratch);
+  void move(int j, const SumChange& change);
+  void clear_vector(int j);
+  void set_length(int j, Wide squared);
+  void set_movement(int j, double chord, double slack, std::int64_t terms);
   float in_panel(std::int64_t value) const {
     return static_cast<float>(static_cast<double>(value) * unit_);
   }
-  void set_length(int j, Square squared);
 
   int n_centers_;
   std::int32_t n_features_;
-  double one_;   // 1.0 in fixed point, a power of two
-  double unit_;  // one unit of fixed point, 1/one_
+  double one_;                    // 1.0 in fixed point, a power of two
+  double unit_;                   // one unit of fixed point, 1/one_
   Buffer<std::int64_t> vectors_;  // [center][feature]
   Panels panels_;
-  std::vector<Square> squared_;  // ‖vector‖², exact
-  std::vector<double> scale_;    // 1/‖vector‖
+  std::vector<Wide> squared_;  // ‖vector‖², exact
+  std::vector<double> scale_;  // 1/‖vector‖
   std::vector<std::int64_t> count_;
   std::vector<char> detached_;
   std::vector<double> cos_, sin_, pad_, chord_;

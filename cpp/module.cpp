@@ -56,6 +56,10 @@ void dense_rows(HeldRows* self, In2<T> values, std::optional<In<double>> weights
   if (weights) self->arrays.emplace_back(*weights);
 }
 
+struct HeldChanges {
+  std::vector<SumChange> clusters;
+};
+
 template <class Index, class T>
 void bind_sparse_preparation(nb::module_& m) {
   m.def(
@@ -123,6 +127,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
 
+  nb::class_<HeldChanges>(m, "SumChanges");
+  m.def(
+      "sum_changes",
+      [](const HeldRows& rows, In<std::int32_t> previous, In<std::int32_t> labels, int n_clusters,
+         int n_threads) {
+        return HeldChanges{
+            sum_changes(rows, previous.data(), labels.data(), n_clusters, n_threads)};
+      },
+      Released());
   nb::class_<Centers>(m, "Centers")
       .def(nb::init<int, std::int32_t, double>())
       .def(
@@ -132,13 +145,17 @@ NB_MODULE(ARCMEANS_MODULE, m) {
           },
           Released())
       .def(
+          "objective",
+          [](const Centers& self, const HeldChanges* changes) {
+            return self.objective(changes ? changes->clusters : std::vector<SumChange>{});
+          },
+          nb::arg().none(), Released())
+      .def(
           "move",
-          [](Centers& self, const HeldRows& rows, In<std::int32_t> previous,
-             In<std::int32_t> labels, int n_threads) {
-            self.move(rows, previous.data(), labels.data(), n_threads);
+          [](Centers& self, const HeldChanges& changes, int n_threads) {
+            self.move(changes.clusters, n_threads);
           },
           Released())
-      .def("length_of_sums", &Centers::length_of_sums)
       .def_prop_ro("one", &Centers::one)
       .def("vector",
            [](nb::handle_t<Centers> self, int j) {
@@ -150,10 +167,6 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def_prop_ro("scales",
                    [](nb::handle_t<Centers> self) {
                      return view(self, nb::cast<const Centers&>(self).scales());
-                   })
-      .def_prop_ro("counts",
-                   [](nb::handle_t<Centers> self) {
-                     return view(self, nb::cast<const Centers&>(self).counts());
                    })
       .def_prop_ro("chords", [](nb::handle_t<Centers> self) {
         return view(self, nb::cast<const Centers&>(self).chords());
@@ -176,8 +189,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def_ro("exact_decisions", &Work::exact_decisions)
       .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
       .def_ro("skipped_by_centers", &Work::skipped_by_centers)
-      .def_ro("changed", &Work::changed)
-      .def_ro("gain", &Work::gain);
+      .def_ro("changed", &Work::changed);
   m.def(
       "assign",
       [](Algorithm algorithm, const HeldRows& rows, const Centers& centers,

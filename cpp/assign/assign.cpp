@@ -16,7 +16,7 @@ Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const
     using RowsOf = std::decay_t<decltype(typed)>;
     switch (algorithm) {
       case Algorithm::lloyd:
-        return pass_over_rows(typed, centers, state, options, [&](Work& work) {
+        return pass_over_rows(typed, state, options, [&](Work& work) {
           return Lloyd<RowsOf>(typed, centers, state, options, work);
         });
       case Algorithm::simplified_elkan:

@@ -13,7 +13,7 @@ template <class RowsOf>
 Work elkan(const RowsOf& rows, const Centers& centers, const RowState& state,
            const PassOptions& options, CenterTests& tests) {
   const std::int64_t center_similarities = tests.update(centers, options.n_threads);
-  Work work = pass_over_rows(rows, centers, state, options, [&](Work& mine) {
+  Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
     return ElkanVisitor<RowsOf, CenterTests>(rows, centers, state, tests, mine);
   });
   work.center_similarities = center_similarities;

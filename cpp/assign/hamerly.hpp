@@ -12,7 +12,7 @@ template <class RowsOf>
 Work hamerly(const RowsOf& rows, const Centers& centers, const RowState& state,
              const PassOptions& options, HamerlyUpdate update, CenterTests& tests) {
   const std::int64_t center_similarities = tests.update(centers, options.n_threads);
-  Work work = pass_over_rows(rows, centers, state, options, [&](Work& mine) {
+  Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
     return HamerlyVisitor<RowsOf, CenterTests>(rows, centers, state, tests, update, mine);
   });
   work.center_similarities = center_similarities;

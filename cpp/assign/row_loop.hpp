@@ -1,6 +1,5 @@
 // The loop over rows that every algorithm shares. It hands out chunks of rows to threads, asks the
-// algorithm for the label of each row, counts the changes and what they gained, and adds up the
-// work. An algorithm says only how a row is visited and which bounds it keeps.
+// algorithm for the label of each row, counts the changes and adds up the work. An algorithm says only how a row is visited and which bounds it keeps.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,6 @@ struct Work {
   std::int64_t skipped_by_bounds = 0;    // rows kept without leaving the bounds u and l
   std::int64_t skipped_by_centers = 0;   // rows kept by s(a) ≤ l
   std::int64_t changed = 0;              // rows with another label than before
-  std::int64_t gain = 0;  // fixed point: Σ w·(sim64 to the new center − to the old one)
 
   void add(const Work& other) {
     similarities += other.similarities;
@@ -29,7 +27,6 @@ struct Work {
     skipped_by_bounds += other.skipped_by_bounds;
     skipped_by_centers += other.skipped_by_centers;
     changed += other.changed;
-    gain += other.gain;
   }
 };
 
@@ -95,7 +92,7 @@ Best best_of_all(const Centers& centers, const Row& row, float* similarities, Wo
 // A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
 // labels, writing them over the old ones.
 template <class RowsOf, class MakeVisitor>
-Work pass_over_rows(const RowsOf& rows, const Centers& centers, const RowState& state,
+Work pass_over_rows(const RowsOf& rows, const RowState& state,
                     const PassOptions& options, const MakeVisitor& make_visitor) {
   std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));
@@ -107,17 +104,8 @@ Work pass_over_rows(const RowsOf& rows, const Centers& centers, const RowState& 
         if (!visitors[t]) visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
         for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
         visitors[t]->visit(begin, end);
-        Work& mine = work[t];
         for (std::int64_t i = begin; i < end; ++i) {
-          const int before = state.previous[i];
-          const int after = state.labels[i];
-          if (before == after) continue;
-          ++mine.changed;
-          if (!rows.counts(i)) continue;
-          const auto row = rows.row(i);
-          double gain = centers.similarity(row, after);
-          if (before >= 0) gain -= centers.similarity(row, before);
-          mine.gain += std::llrint(gain * rows.weight(i) * rows.one);
+          work[t].changed += state.previous[i] != state.labels[i];
         }
       });
   Work sum;

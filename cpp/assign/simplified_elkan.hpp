@@ -92,7 +92,7 @@ template <class RowsOf>
 Work simplified_elkan(const RowsOf& rows, const Centers& centers, const RowState& state,
                       const PassOptions& options) {
   const NoCenterTests tests;
-  return pass_over_rows(rows, centers, state, options, [&](Work& work) {
+  return pass_over_rows(rows, state, options, [&](Work& work) {
     return ElkanVisitor<RowsOf, NoCenterTests>(rows, centers, state, tests, work);
   });
 }

@@ -102,7 +102,7 @@ template <class RowsOf>
 Work simplified_hamerly(const RowsOf& rows, const Centers& centers, const RowState& state,
                         const PassOptions& options, HamerlyUpdate update) {
   const NoCenterTests tests;
-  return pass_over_rows(rows, centers, state, options, [&](Work& work) {
+  return pass_over_rows(rows, state, options, [&](Work& work) {
     return HamerlyVisitor<RowsOf, NoCenterTests>(rows, centers, state, tests, update, work);
   });
 }

@@ -40,11 +40,12 @@ def sums_of(rows: Rows, centers: Any) -> CenterSums:
     values: list[NDArray[np.int64]] = []
     for j in range(len(scales)):
         vector = centers.vector(j)
-        if rows.rank is not None:
-            vector = vector[rows.rank]
-        features.append(np.flatnonzero(vector))
-        values.append(vector[features[-1]])
-        starts.append(starts[-1] + len(features[-1]))
+        ranks = np.flatnonzero(vector)
+        if rows.by_rank is not None:
+            ranks = ranks[np.argsort(rows.by_rank[ranks])]
+        features.append(ranks if rows.by_rank is None else rows.by_rank[ranks])
+        values.append(vector[ranks])
+        starts.append(starts[-1] + len(ranks))
     vectors = sp.csr_array(
         (np.concatenate(values), np.concatenate(features), starts),
         shape=(len(scales), rows.n_features),

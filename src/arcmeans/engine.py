@@ -1,7 +1,7 @@
 """The engine that runs a pass over rows held in memory, on threads.
 
 What it keeps between passes (labels, bounds) is a record of NumPy arrays. It answers one question:
-here are the centers; which rows change, and what work was it? Then it moves the centers.
+here are the centers; how do the sums of the clusters change, and what work was it?
 """
 
 from dataclasses import dataclass
@@ -74,9 +74,15 @@ class Engine:
             self._tests,
         )
 
-    def move(self, centers: Any) -> None:
-        """Moves the centers to the sums of the rows as they are labelled now."""
-        centers.move(self._native_rows, self._previous, self.labels, self.options.n_threads)
+    def sum_changes(self) -> Any:
+        """How the clusters' sums change by the labels that changed in the last pass."""
+        return _core.native.sum_changes(
+            self._native_rows,
+            self._previous,
+            self.labels,
+            self.n_clusters,
+            self.options.n_threads,
+        )
 
     def relocate(self, centers: Any) -> int:
         """Gives each cluster without rows the row least similar to its own center.

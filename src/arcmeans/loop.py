@@ -40,10 +40,9 @@ def run(
             started = time.perf_counter()
             before = objective
             work = engine.assign(centers)
-            # Rows that kept their label: the length of their sum. Those that changed: one by one.
-            gain = work.gain / engine.rows.one
-            objective = (centers.length_of_sums() + gain) / engine.rows.weight_scale
             assigned = time.perf_counter()
+            changes = engine.sum_changes() if work.changed else None
+            objective = centers.objective(changes) / engine.rows.weight_scale
 
             if work.changed == 0:
                 stopped = "converged"
@@ -57,7 +56,9 @@ def run(
             if stopped is None:
                 if empty_cluster == "relocate":
                     relocated = engine.relocate(centers)
-                engine.move(centers)
+                if relocated:
+                    changes = engine.sum_changes()
+                centers.move(changes, engine.options.n_threads)
                 movement = float(centers.chords.max())
             iterations.append(
                 Iteration(

@@ -1,0 +1,129 @@
+#include "sums.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "parallel.hpp"
+
+namespace arcmeans {
+
+namespace {
+
+// A row that joined (+1) or left (−1) a cluster.
+struct Member {
+  std::int64_t row;
+  int sign;
+};
+
+// The members of all clusters, grouped by cluster, in the order of rows.
+struct Members {
+  std::vector<std::int64_t> starts;
+  std::vector<Member> all;
+};
+
+Members members_of(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
+                   int n_clusters) {
+  auto each = [&](const auto& use) {
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+      if (previous[i] == labels[i] || !rows.counts(i)) continue;
+      if (previous[i] >= 0) use(static_cast<std::size_t>(previous[i]), Member{i, -1});
+      if (labels[i] >= 0) use(static_cast<std::size_t>(labels[i]), Member{i, +1});
+    }
+  };
+  Members members;
+  members.starts.resize(static_cast<std::size_t>(n_clusters) + 1);
+  each([&](std::size_t j, Member) { ++members.starts[j + 1]; });
+  std::partial_sum(members.starts.begin(), members.starts.end(), members.starts.begin());
+  members.all.resize(static_cast<std::size_t>(members.starts.back()));
+  std::vector<std::int64_t> next(members.starts.begin(), members.starts.end() - 1);
+  each([&](std::size_t j, Member member) {
+    members.all[static_cast<std::size_t>(next[j]++)] = member;
+  });
+  return members;
+}
+
+// Sums up one cluster at a time over all features, and remembers which blocks of them were touched:
+// a store without a branch for each entry, and the sums come out in ascending order.
+class Accumulator {
+ public:
+  explicit Accumulator(std::int32_t n_features)
+      : sums_((static_cast<std::size_t>(n_features) / kBlock + 1) * kBlock),
+        touched_(sums_.size() / kBlock) {}
+
+  template <class Row>
+  void add(const Row& row, double one, double weight, int sign) {
+    if (weight == 1.0) {
+      add(row, [one, sign](double value) { return sign * fixed_point(value, one, 1.0); });
+    } else {
+      add(row, [=](double value) { return sign * fixed_point(value, one, weight); });
+    }
+  }
+
+  // Hands over the sums that are not zero and begins anew.
+  void take(SumChange& change) {
+    for (std::size_t block = 0; block < touched_.size(); ++block) {
+      if (!touched_[block]) continue;
+      touched_[block] = 0;
+      for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) {
+        if (sums_[f] == 0) continue;
+        change.features.push_back(static_cast<std::int32_t>(f));
+        change.values.push_back(sums_[f]);
+        sums_[f] = 0;
+      }
+    }
+  }
+
+ private:
+  template <class Row, class Fixed>
+  void add(const Row& row, const Fixed& fixed) {
+    for (std::int64_t e = 0; e < row.size; ++e) {
+      const auto feature = static_cast<std::size_t>(row.feature(e));
+      sums_[feature] += fixed(static_cast<double>(row.values[e]));
+      touched_[feature / kBlock] = 1;
+    }
+  }
+
+  static constexpr std::size_t kBlock = 16;
+  std::vector<std::int64_t> sums_;
+  std::vector<char> touched_;
+};
+
+// The members of a cluster lie anywhere; the entries of the next but one are asked for early.
+template <class Row>
+void prefetch(const Row& row) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(*row.values));
+  for (std::int64_t e = 0; e < row.size; e += 64 / bytes) __builtin_prefetch(row.values + e);
+  if constexpr (!Row::dense) {
+    for (std::int64_t e = 0; e < row.size; e += 16) __builtin_prefetch(row.features + e);
+  }
+}
+
+}  // namespace
+
+std::vector<SumChange> sum_changes(const Rows& rows, const std::int32_t* previous,
+                                   const std::int32_t* labels, int n_clusters, int n_threads) {
+  const Members members = members_of(rows, previous, labels, n_clusters);
+  std::vector<SumChange> changes(static_cast<std::size_t>(n_clusters));
+  std::vector<std::unique_ptr<Accumulator>> accumulators(static_cast<std::size_t>(n_threads));
+  visit(rows, [&](const auto& typed) {
+    parallel_chunks(n_clusters, 1, n_threads, [&](int thread, std::int64_t c, std::int64_t) {
+      const auto j = static_cast<std::size_t>(c);
+      const std::int64_t begin = members.starts[j];
+      const std::int64_t end = members.starts[j + 1];
+      if (begin == end) return;
+      auto& mine = accumulators[static_cast<std::size_t>(thread)];
+      if (!mine) mine = std::make_unique<Accumulator>(rows.n_features);
+      changes[j].touched = true;
+      for (std::int64_t m = begin; m < end; ++m) {
+        const Member member = members.all[static_cast<std::size_t>(m)];
+        if (m + 2 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 2)].row));
+        mine->add(typed.row(member.row), rows.one, rows.weight(member.row), member.sign);
+        changes[j].rows += member.sign;
+      }
+      mine->take(changes[j]);
+    });
+  });
+  return changes;
+}
+
+}  // namespace arcmeans
