@@ -47,9 +47,7 @@ inline double upper_after(double upper, Movement p) {
 }
 
 // The number of floats stored for a bound is n·k, so they are kept in float32, rounded up.
-inline float rounded_up(double bound) {
-  return static_cast<float>(std::min(1.0, bound + 0x1p-24));
-}
+inline float rounded_up(double bound) { return static_cast<float>(std::min(1.0, bound + 0x1p-24)); }
 
 // Eq. (7) for all centers of a row at once. A bound whose center did not move stays as it is.
 inline void upper_after(float* upper, std::int64_t n, const double* cos, const double* sin,

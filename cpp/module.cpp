@@ -8,6 +8,7 @@
 
 #include "assign/assign.hpp"
 #include "prepare.hpp"
+#include "seeding.hpp"
 
 namespace nb = nanobind;
 using namespace arcmeans;
@@ -37,12 +38,13 @@ struct HeldRows : Rows {
 template <class T>
 void sparse_rows(HeldRows* self, In<std::int64_t> starts, In<std::int32_t> features, In<T> values,
                  std::int32_t n_features, std::optional<In<double>> weights, In<std::uint8_t> zero,
-                 double one) {
+                 double one, In<std::int32_t> by_rank) {
   const std::int64_t n_rows = static_cast<std::int64_t>(zero.size());
-  new (self) HeldRows{
-      {n_rows, n_features, starts.data(), features.data(), values.data(),
-       std::is_same_v<T, double>, data_or_null(weights), zero.data(), one},
-      {nb::ndarray<>(starts), nb::ndarray<>(features), nb::ndarray<>(values), nb::ndarray<>(zero)}};
+  new (self)
+      HeldRows{{n_rows, n_features, starts.data(), features.data(), values.data(),
+                std::is_same_v<T, double>, data_or_null(weights), zero.data(), one, by_rank.data()},
+               {nb::ndarray<>(starts), nb::ndarray<>(features), nb::ndarray<>(values),
+                nb::ndarray<>(zero), nb::ndarray<>(by_rank)}};
   if (weights) self->arrays.emplace_back(*weights);
 }
 
@@ -51,7 +53,7 @@ void dense_rows(HeldRows* self, In2<T> values, std::optional<In<double>> weights
                 In<std::uint8_t> zero, double one) {
   new (self) HeldRows{{static_cast<std::int64_t>(values.shape(0)),
                        static_cast<std::int32_t>(values.shape(1)), nullptr, nullptr, values.data(),
-                       std::is_same_v<T, double>, data_or_null(weights), zero.data(), one},
+                       std::is_same_v<T, double>, data_or_null(weights), zero.data(), one, nullptr},
                       {nb::ndarray<>(values), nb::ndarray<>(zero)}};
   if (weights) self->arrays.emplace_back(*weights);
 }
@@ -115,15 +117,16 @@ NB_MODULE(ARCMEANS_MODULE, m) {
 
   nb::class_<HeldRows>(m, "Rows")
       .def("__init__", &sparse_rows<float>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg().none(), nb::arg(), nb::arg())
+           nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
       .def("__init__", &sparse_rows<double>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg().none(), nb::arg(), nb::arg())
+           nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
       .def("__init__", &dense_rows<float>, nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
       .def("__init__", &dense_rows<double>, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   m.def(
       "hash_rows",
-      [](const HeldRows& rows, In<std::int64_t> which, Out<std::uint64_t> hashes) {
-        hash_rows(rows, which.data(), static_cast<std::int64_t>(which.size()), hashes.data());
+      [](const HeldRows& rows, In<std::int64_t> which, int n_threads, Out<std::uint64_t> hashes) {
+        hash_rows(rows, which.data(), static_cast<std::int64_t>(which.size()), n_threads,
+                  hashes.data());
       },
       Released());
 
@@ -184,12 +187,13 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .value("eq9", HamerlyUpdate::eq9);
   nb::class_<CenterTests>(m, "CenterTests").def(nb::init<int, bool>());
   nb::class_<Work>(m, "Work")
+      .def(nb::init<>())
       .def_ro("similarities", &Work::similarities)
       .def_ro("center_similarities", &Work::center_similarities)
       .def_ro("exact_decisions", &Work::exact_decisions)
       .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
       .def_ro("skipped_by_centers", &Work::skipped_by_centers)
-      .def_ro("changed", &Work::changed);
+      .def_rw("changed", &Work::changed);
   m.def(
       "assign",
       [](Algorithm algorithm, const HeldRows& rows, const Centers& centers,
@@ -209,7 +213,84 @@ NB_MODULE(ARCMEANS_MODULE, m) {
         own_similarities(rows, centers, labels.data(), n_threads, similarities.data());
       },
       Released());
+
+  m.def(
+      "nearest",
+      [](const HeldRows& rows, const Centers& centers, In<std::int64_t> which, int n_threads,
+         Out<std::int32_t> labels, Out<double> similarities) {
+        nearest(rows, centers, which.data(), static_cast<std::int64_t>(which.size()), n_threads,
+                labels.data(), similarities.data());
+      },
+      Released());
+  nb::class_<SeedSearch>(m, "SeedSearch")
+      .def(nb::init<const HeldRows&, std::int64_t>(), nb::keep_alive<1, 2>(), Released())
+      .def(
+          "similarities",
+          [](SeedSearch& self, In<std::int32_t> features, In<std::int64_t> values, double scale,
+             int n_threads, Out<double> similarities) {
+            return self.similarities(
+                {features.data(), values.data(), static_cast<std::int64_t>(values.size()), scale},
+                n_threads, similarities.data());
+          },
+          Released())
+      .def(
+          "add",
+          [](SeedSearch& self, int j, In<double> similarities, In<std::uint64_t> hashes,
+             std::uint64_t own_hash, int n_threads) {
+            self.add(j, similarities.data(), hashes.data(), own_hash, n_threads);
+          },
+          Released())
+      .def(
+          "weigh",
+          [](SeedSearch& self, double alpha, std::optional<In<double>> more, int n_threads) {
+            return self.weigh(alpha, data_or_null(more), n_threads);
+          },
+          nb::arg(), nb::arg().none(), nb::arg(), Released())
+      .def("find", &SeedSearch::find, Released())
+      .def("open", &SeedSearch::open, Released())
+      .def("nth_open", &SeedSearch::nth_open, Released())
+      .def_prop_ro("has_postings", &SeedSearch::has_postings)
+      .def_prop_ro("weights",
+                   [](nb::handle_t<SeedSearch> self) {
+                     return view(self, nb::cast<const SeedSearch&>(self).weights());
+                   })
+      .def_prop_ro("best",
+                   [](nb::handle_t<SeedSearch> self) {
+                     return view(self, nb::cast<const SeedSearch&>(self).best());
+                   })
+      .def_prop_ro("second",
+                   [](nb::handle_t<SeedSearch> self) {
+                     return view(self, nb::cast<const SeedSearch&>(self).second());
+                   })
+      .def_prop_ro("labels", [](nb::handle_t<SeedSearch> self) {
+        return view(self, nb::cast<const SeedSearch&>(self).labels());
+      });
+
+  // The parts that the property tests take apart.
+  m.def("reference_error", [](bool is_double, std::int64_t size) {
+    return is_double ? reference_error<double>(size) : reference_error<float>(size);
+  });
   m.def("panel_error", &panel_error);
+  m.def(
+      "panel_similarities",
+      [](const HeldRows& rows, const Centers& centers, std::int64_t i, Out<float> similarities) {
+        std::vector<float> padded(static_cast<std::size_t>(centers.panels().width()));
+        visit(rows, [&](const auto& typed) {
+          panel_similarities(centers.panels(), typed.row(i), padded.data());
+        });
+        std::copy_n(padded.begin(), similarities.size(), similarities.data());
+      },
+      Released());
+  m.def(
+      "reference_similarities",
+      [](const HeldRows& rows, const Centers& centers, std::int64_t i, Out<double> similarities) {
+        visit(rows, [&](const auto& typed) {
+          for (int j = 0; j < centers.size(); ++j) {
+            similarities.data()[j] = centers.similarity(typed.row(i), j);
+          }
+        });
+      },
+      Released());
   m.def("lower_after", [](double lower, double chord) {
     return lower_after(lower, movement_from_chord(chord, 0));
   });

@@ -4,7 +4,7 @@
 //
 // A panel holds the *sums* of the clusters, not unit centers; the kernel multiplies by the center's
 // scale at the end. So when a cluster changes, only the features of the rows that came or went are
-// written. Lanes past the last center have scale 0 and offset −8: they lose to any cosine.
+// written. Lanes without a center have scale 0 and offset −8: they lose to any cosine.
 #pragma once
 
 #include <algorithm>
@@ -43,12 +43,9 @@ class Panels {
       panel.sums = Buffer<float>(width * static_cast<std::size_t>(n_features));
       panel.scale = Buffer<float>(width);
       panel.offset = Buffer<float>(width);
+      std::fill_n(panel.offset.data(), width, -8.0F);
       for (int lane = 0; lane < panel.width(); ++lane, ++center) {
-        if (center < n_centers) {
-          place_[static_cast<std::size_t>(center)] = {p, lane};
-        } else {
-          panel.offset[static_cast<std::size_t>(lane)] = -8.0F;
-        }
+        if (center < n_centers) place_[static_cast<std::size_t>(center)] = {p, lane};
       }
       panels_.push_back(std::move(panel));
     }
@@ -61,7 +58,9 @@ class Panels {
 
   void set_scale(int center, float scale) {
     const Place at = place_[static_cast<std::size_t>(center)];
-    panels_[static_cast<std::size_t>(at.panel)].scale[static_cast<std::size_t>(at.lane)] = scale;
+    Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
+    panel.scale[static_cast<std::size_t>(at.lane)] = scale;
+    panel.offset[static_cast<std::size_t>(at.lane)] = 0.0F;
   }
 
   // Where the sums of one center stand: feature f at [f · stride].

@@ -5,7 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
+#include <cstring>
 
 #include "parallel.hpp"
 #include "rows.hpp"
@@ -107,27 +107,31 @@ std::int64_t unit_dense(const T* values, std::int64_t n_rows, std::int64_t n_fea
   return not_finite == n_rows ? -1 : not_finite.load();
 }
 
-// A hash of the direction of each row asked for: equal for equal rows of one matrix.
-inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t n,
+// A hash of the direction of each row asked for, by the caller's features: the same in any
+// container, at any place, for any ranking.
+inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, int n_threads,
                       std::uint64_t* hashes) {
   visit(rows, [&](const auto& typed) {
-    for (std::int64_t m = 0; m < n; ++m) {
-      const auto row = typed.row(which[m]);
-      std::uint64_t hash = 0x9E3779B97F4A7C15U;
-      auto mix = [&hash](std::uint64_t bits) {
-        hash = (hash ^ bits) * 0xFF51AFD7ED558CCDU;
-        hash ^= hash >> 32U;
-      };
-      for (std::int64_t e = 0; e < row.size; ++e) {
-        const auto value = static_cast<double>(row.values[e]);
-        if (value == 0.0) continue;
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof bits);
-        mix(static_cast<std::uint64_t>(row.feature(e)));
-        mix(bits);
+    parallel_chunks(n, 4096, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t m = begin; m < end; ++m) {
+        const auto row = typed.row(which[m]);
+        std::uint64_t hash = 0x9E3779B97F4A7C15U;
+        auto mix = [&hash](std::uint64_t bits) {
+          hash = (hash ^ bits) * 0xFF51AFD7ED558CCDU;
+          hash ^= hash >> 32U;
+        };
+        for (std::int64_t e = 0; e < row.size; ++e) {
+          const auto value = static_cast<double>(row.values[e]);
+          if (value == 0.0) continue;
+          const std::int32_t feature = row.feature(e);
+          std::uint64_t bits = 0;
+          std::memcpy(&bits, &value, sizeof bits);
+          mix(static_cast<std::uint64_t>(rows.by_rank ? rows.by_rank[feature] : feature));
+          mix(bits);
+        }
+        hashes[m] = hash;
       }
-      hashes[m] = hash;
-    }
+    });
   });
 }
 

@@ -17,9 +17,10 @@ struct Rows {
   const std::int32_t* features = nullptr;
   const void* values = nullptr;
   bool is_double = false;
-  const double* weights = nullptr;     // null: every row weighs 1
-  const std::uint8_t* zero = nullptr;  // 1 where a row has no direction
-  double one = 1.0;                    // 1.0 in fixed point: a power of two
+  const double* weights = nullptr;        // null: every row weighs 1
+  const std::uint8_t* zero = nullptr;     // 1 where a row has no direction
+  double one = 1.0;                       // 1.0 in fixed point: a power of two
+  const std::int32_t* by_rank = nullptr;  // the caller's feature of each rank; null: the same
 
   double weight(std::int64_t i) const { return weights ? weights[i] : 1.0; }
   // Whether row i takes part in the sums of its cluster.

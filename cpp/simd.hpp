@@ -62,9 +62,9 @@ inline auto fold(Vector v, Op op) {
                    __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
                 op);
   } else if constexpr (sizeof(Vector) == 32) {
-    return fold(op(__builtin_shufflevector(v, v, 0, 1, 2, 3),
-                   __builtin_shufflevector(v, v, 4, 5, 6, 7)),
-                op);
+    return fold(
+        op(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)),
+        op);
   } else {
     v = op(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
     v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));

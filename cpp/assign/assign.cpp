@@ -35,13 +35,26 @@ Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
                       int n_threads, double* similarities) {
   visit(rows, [&](const auto& typed) {
-    parallel_chunks(rows.n_rows, 1024, n_threads,
-                    [&](int, std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t i = begin; i < end; ++i) {
-                        similarities[i] =
-                            labels[i] < 0 ? 0.0 : centers.similarity(typed.row(i), labels[i]);
-                      }
-                    });
+    parallel_chunks(rows.n_rows, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        similarities[i] = labels[i] < 0 ? 0.0 : centers.similarity(typed.row(i), labels[i]);
+      }
+    });
+  });
+}
+
+void nearest(const Rows& rows, const Centers& centers, const std::int64_t* which, std::int64_t n,
+             int n_threads, std::int32_t* labels, double* similarities) {
+  visit(rows, [&](const auto& typed) {
+    parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      std::vector<float> scratch(static_cast<std::size_t>(centers.panels().width()));
+      Work work;
+      for (std::int64_t m = begin; m < end; ++m) {
+        const auto row = typed.row(which[m]);
+        labels[m] = best_of_all(centers, row, scratch.data(), work).center;
+        similarities[m] = centers.similarity(row, labels[m]);
+      }
+    });
   });
 }
 

@@ -31,8 +31,7 @@ class Lloyd {
       if (rows_.zero[i]) continue;
       const Candidate& best = best_[static_cast<std::size_t>(i - begin)];
       if (best.contested) {
-        state_.labels[i] =
-            best_of_all(centers_, rows_.row(i), similarities_.data(), work_).center;
+        state_.labels[i] = best_of_all(centers_, rows_.row(i), similarities_.data(), work_).center;
       } else {
         work_.similarities += centers_.size();
         state_.labels[i] = best.center;

@@ -1,5 +1,6 @@
 // The loop over rows that every algorithm shares. It hands out chunks of rows to threads, asks the
-// algorithm for the label of each row, counts the changes and adds up the work. An algorithm says only how a row is visited and which bounds it keeps.
+// algorithm for the label of each row, counts the changes and adds up the work. An algorithm says
+// only how a row is visited and which bounds it keeps.
 #pragma once
 
 #include <cstdint>
@@ -92,22 +93,22 @@ Best best_of_all(const Centers& centers, const Row& row, float* similarities, Wo
 // A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
 // labels, writing them over the old ones.
 template <class RowsOf, class MakeVisitor>
-Work pass_over_rows(const RowsOf& rows, const RowState& state,
-                    const PassOptions& options, const MakeVisitor& make_visitor) {
+Work pass_over_rows(const RowsOf& rows, const RowState& state, const PassOptions& options,
+                    const MakeVisitor& make_visitor) {
   std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));
   std::vector<std::unique_ptr<Visitor>> visitors(work.size());
-  parallel_chunks(
-      rows.n_rows, options.chunk_rows, options.n_threads,
-      [&](int thread, std::int64_t begin, std::int64_t end) {
-        const auto t = static_cast<std::size_t>(thread);
-        if (!visitors[t]) visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
-        for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
-        visitors[t]->visit(begin, end);
-        for (std::int64_t i = begin; i < end; ++i) {
-          work[t].changed += state.previous[i] != state.labels[i];
-        }
-      });
+  parallel_chunks(rows.n_rows, options.chunk_rows, options.n_threads,
+                  [&](int thread, std::int64_t begin, std::int64_t end) {
+                    const auto t = static_cast<std::size_t>(thread);
+                    if (!visitors[t])
+                      visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
+                    for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
+                    visitors[t]->visit(begin, end);
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      work[t].changed += state.previous[i] != state.labels[i];
+                    }
+                  });
   Work sum;
   for (const Work& part : work) sum.add(part);
   return sum;
@@ -127,8 +128,7 @@ class RowVisitor {
   void visit(std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       if (rows_.zero[i]) continue;
-      state_.labels[i] =
-          static_cast<Visitor*>(this)->label(i, rows_.row(i), int{state_.labels[i]});
+      state_.labels[i] = static_cast<Visitor*>(this)->label(i, rows_.row(i), int{state_.labels[i]});
     }
   }
 

@@ -32,7 +32,7 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
     double& lower = this->state_.lower[i];
     lower = lower_after(lower, this->centers_.movement(label));  // Eq. (6)
     upper_after(upper, k, this->centers_.cos(), this->centers_.sin(),
-                this->centers_.pad());  // Eq. (7)
+                this->centers_.pad());               // Eq. (7)
     if (tests_.keeps(label, lower - 2.0 * error)) {  // s(a(i)) ≤ l(i)
       ++this->work_.skipped_by_centers;
       return label;

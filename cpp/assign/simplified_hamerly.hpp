@@ -64,16 +64,16 @@ class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf> 
     double& upper = this->state_.upper[i];
     lower = lower_after(lower, this->centers_.movement(label));  // Eq. (6)
     upper = upper_after(upper, extremes_.largest_but(label), extremes_.smallest_but(label),
-                        update_);                        // Eq. (7) with p′, or (8), (9)
-    if (tests_.keeps(label, lower - 2.0 * error)) {      // l(i) ≥ s(a(i))
+                        update_);                    // Eq. (7) with p′, or (8), (9)
+    if (tests_.keeps(label, lower - 2.0 * error)) {  // l(i) ≥ s(a(i))
       ++this->work_.skipped_by_centers;
       return label;
     }
-    if (upper < lower - 2.0 * error) {                   // l(i) ≥ u(i)
+    if (upper < lower - 2.0 * error) {  // l(i) ≥ u(i)
       ++this->work_.skipped_by_bounds;
       return label;
     }
-    lower = std::max(-1.0, this->similarity(row, label) - error);        // l(i) made tight
+    lower = std::max(-1.0, this->similarity(row, label) - error);  // l(i) made tight
     if (upper < lower - 2.0 * error || tests_.keeps(label, lower - 2.0 * error)) return label;
     return visit_others(i, row);
   }

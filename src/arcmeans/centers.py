@@ -1,5 +1,6 @@
 """Centers going into the core and coming out of it, as integer vectors in fixed point."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,29 @@ from .result import CenterSums
 from .rows import Rows
 
 
-def place_rows(rows: Rows, seeds: Rows, which: NDArray[np.int64] | None = None) -> Any:
-    """Centers at the unit rows of ``seeds`` (all of them, or those named), for use with ``rows``."""
+def fixed_entries(
+    rows: Rows, seeds: Rows, i: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
+    """Row i of ``seeds`` as a center of ``rows``: ranks, integers, and one over their length."""
+    features, values = seeds.entries(i)
+    fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
+    squared = sum(int(v) ** 2 for v in fixed.tolist())
+    return _ranks(rows, features), fixed, 1.0 / math.sqrt(squared)
+
+
+def place_rows(
+    rows: Rows, seeds: Rows, which: NDArray[np.int64] | None = None
+) -> _core.native.Centers:
+    """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
     picked = range(seeds.n_rows) if which is None else which
     centers = _core.native.Centers(len(picked), rows.n_features, rows.one)
     for j, i in enumerate(picked):
-        features, values = seeds.entries(int(i))
-        fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
-        centers.place(j, _ranks(rows, features), fixed)
+        features, fixed, _ = fixed_entries(rows, seeds, int(i))
+        centers.place(j, features, fixed)
     return centers
 
 
-def place_sums(rows: Rows, sums: CenterSums) -> Any:
+def place_sums(rows: Rows, sums: CenterSums) -> _core.native.Centers:
     """Centers from the integer vectors of an earlier run, for use with ``rows``."""
     vectors = sums.vectors
     centers = _core.native.Centers(vectors.shape[0], rows.n_features, sums.one)
@@ -32,7 +44,7 @@ def place_sums(rows: Rows, sums: CenterSums) -> Any:
     return centers
 
 
-def sums_of(rows: Rows, centers: Any) -> CenterSums:
+def sums_of(rows: Rows, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
     starts = [0]

@@ -5,13 +5,13 @@ here are the centers; how do the sums of the clusters change, and what work was 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .result import FirstPass
 from .rows import Rows
 
 ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly")
@@ -53,11 +53,39 @@ class Engine:
         self._uppers = np.ones((n, k), np.float32) if elkan else None
         self._upper = np.ones(n) if bounded and not elkan else None
         self._tests = None
+        self._adopted = False
         if algorithm in ("elkan", "hamerly"):
             self._tests = _core.native.CenterTests(k, algorithm == "elkan")
 
-    def assign(self, centers: Any) -> Any:
+    def adopt(self, first_pass: FirstPass) -> None:
+        """Takes over what the seeding learned: labels and bounds, so that the first pass is done.
+
+        The labels are those of the reference similarity, and the bounds follow from it with the
+        same margin as in the core.
+        """
+        rows = self.rows
+        longest = rows.n_features if rows.starts is None else int(np.diff(rows.starts).max())
+        error = _core.native.reference_error(rows.values.dtype == np.float64, longest)
+        self.labels[:] = first_pass.labels
+        second = np.clip(first_pass.second + error, -1.0, 1.0)
+        if self._lower is not None:
+            self._lower[:] = np.clip(first_pass.best - error, -1.0, 1.0)
+        if self._upper is not None:
+            self._upper[:] = second
+        if self._uppers is not None:
+            self._uppers[:] = np.nextafter(second.astype(np.float32), np.float32(2.0))[:, None]
+            np.minimum(self._uppers, 1.0, out=self._uppers)
+            own = np.flatnonzero(self.labels >= 0)
+            self._uppers[own, self.labels[own]] = 1.0
+        self._adopted = True
+
+    def assign(self, centers: _core.native.Centers) -> _core.native.Work:
         """Labels every row with its most similar center; returns the work done."""
+        if self._adopted:
+            self._adopted = False
+            work = _core.native.Work()
+            work.changed = int(np.count_nonzero(self.labels >= 0))
+            return work
         options = self.options
         return _core.native.assign(
             getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
@@ -74,7 +102,7 @@ class Engine:
             self._tests,
         )
 
-    def sum_changes(self) -> Any:
+    def sum_changes(self) -> _core.native.SumChanges:
         """How the clusters' sums change by the labels that changed in the last pass."""
         return _core.native.sum_changes(
             self._native_rows,
@@ -84,7 +112,7 @@ class Engine:
             self.options.n_threads,
         )
 
-    def relocate(self, centers: Any) -> int:
+    def relocate(self, centers: _core.native.Centers) -> int:
         """Gives each cluster without rows the row least similar to its own center.
 
         Rows of different directions for several clusters; never the last row of another cluster,
@@ -101,7 +129,7 @@ class Engine:
             self._native_rows, centers, self.labels, self.options.n_threads, similarities
         )
         # The most a row's similarity to its own direction can fall short of 1 by rounding.
-        margin = 1e-5 if self.rows.values.dtype == np.float32 else 1e-12
+        margin = 1e-6 if self.rows.values.dtype == np.float32 else 1e-9
         candidates = usable[similarities[usable] < 1.0 - margin]
         candidates = candidates[np.argsort(similarities[candidates], kind="stable")]
         taken: set[int] = set()
@@ -109,7 +137,7 @@ class Engine:
         for i in candidates:
             if len(moved) == len(empty):
                 break
-            direction = int(self.hashes(np.array([i]))[0])
+            direction = int(self.rows.hashes(np.array([i]))[0])
             if sizes[self.labels[i]] < 2 or direction in taken:
                 continue
             taken.add(direction)
@@ -118,12 +146,6 @@ class Engine:
             moved.append(int(i))
         self._forget(moved)
         return len(moved)
-
-    def hashes(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Equal for rows of equal direction."""
-        hashes = np.empty(len(rows), np.uint64)
-        _core.native.hash_rows(self._native_rows, rows, hashes)
-        return hashes
 
     def _forget(self, rows: list[int]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""

@@ -1,28 +1,35 @@
 """``SphericalKMeans``: k-means by cosine with the manners of scikit-learn's ``KMeans``."""
 
-import difflib
-import math
-import numbers
+import functools
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .centers import place_sums
-from .engine import ALGORITHMS, Engine, EngineOptions, usable_cpus
-from .initialise import initial_centers
+from . import _core
+from .centers import place_rows, place_sums
+from .engine import ALGORITHMS, Engine, EngineOptions
+from .initialise import METHODS, SeedOptions, choose_rows, given_centers
 from .loop import EMPTY_CLUSTER, run
-from .result import Iteration, trace_array
-from .rows import Rows, unit_rows, warn_of_zero_rows
-
-INITS = ("random",)
+from .result import CenterSums, FirstPass, Iteration, Result, trace_array
+from .rows import Rows, warn_of_zero_rows
+from .validation import (
+    check_enough,
+    check_integer,
+    check_number,
+    check_option,
+    checked_centers,
+    checked_indices,
+    checked_rows,
+    threads,
+)
 
 
 class SphericalKMeans(ClusterMixin, BaseEstimator):
@@ -39,10 +46,16 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         The number of clusters.
 
-    init : "random" or array of shape (n_clusters, n_features), default="random"
-        How to choose the initial centers. ``"random"`` draws rows of distinct directions, each
-        equally likely. An array, dense or sparse, gives the centers; they are scaled to unit
-        length.
+    init : {"random", "k-means++", "greedy-k-means++", "afk-mc2", "k-means||"}, array or \
+callable, default="random"
+        How to choose the initial centers. The methods draw rows, and never two of one direction
+        while others are left: see :func:`arcmeans.seed`. An array of shape (n_clusters,
+        n_features), dense or sparse, gives the centers; they are scaled to unit length. An array
+        of n_clusters integers names rows. A callable gets ``(X, n_clusters, random_state)`` and
+        returns either.
+
+    n_init : int, default=1
+        The number of runs, each with initial centers of its own; the best objective is kept.
 
     algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly"}, \
 default="auto"
@@ -63,6 +76,13 @@ default="auto"
 
     verbose : int, default=0
         1 prints a line for each iteration to standard error.
+
+    alpha : float, default=1.0
+        k-means++, its greedy form, afk-mc2 and k-means|| draw rows in proportion to alpha − (the
+        largest similarity to a seed); 1.5 gives the metric of Endo and Miyamoto.
+
+    chain_length : int, default=200
+        Steps of each Markov chain of afk-mc2.
 
     empty_cluster : {"relocate", "keep"}, default="relocate"
         What becomes of a cluster that lost all its rows: it takes the row least similar to its
@@ -98,27 +118,37 @@ default="auto"
     True
     """
 
+    _sums: CenterSums
+    _dtype: np.dtype[Any]
+    _centers: NDArray[Any] | None
+
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        init: Literal["random"] | ArrayLike = "random",
+        init: str | ArrayLike | Callable[..., Any] = "random",
+        n_init: int = 1,
         algorithm: str = "auto",
         max_iter: int = 300,
         tol: float = 0.0,
         n_threads: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        alpha: float = 1.0,
+        chain_length: int = 200,
         empty_cluster: Literal["relocate", "keep"] = "relocate",
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
+        self.n_init = n_init
         self.algorithm = algorithm
         self.max_iter = max_iter
         self.tol = tol
         self.n_threads = n_threads
         self.random_state = random_state
         self.verbose = verbose
+        self.alpha = alpha
+        self.chain_length = chain_length
         self.empty_cluster = empty_cluster
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -138,38 +168,49 @@ default="auto"
         self
         """
         self._check_parameters()
-        n_threads = self._threads()
+        n_threads = threads(self.n_threads)
         rows = self._rows(X, n_threads, reset=True, sample_weight=sample_weight)
-        self._check_enough(rows)
+        check_enough(rows, self.n_clusters)
         warn_of_zero_rows(rows)
-        init = self._checked_init(rows)
-        random_state = check_random_state(self.random_state)
-        centers = initial_centers(rows, self.n_clusters, init, random_state, n_threads)
-        options = EngineOptions(algorithm=self._algorithm(), n_threads=n_threads)
-        result = run(
-            Engine(rows, self.n_clusters, options),
-            centers,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            empty_cluster=self.empty_cluster,
-            report=_print_iteration if self.verbose else None,
-        )
-        self._sums = result.centers
-        self.cluster_centers_ = result.centers.unit(rows.values.dtype)
-        self.labels_ = result.labels
-        self.inertia_ = max(0.0, 2.0 * (rows.total_weight - result.objective))
-        self.n_iter_ = len(result.iterations)
-        self.trace_ = trace_array(result.iterations)
+        # A stream for each run: the first is the same however many follow.
+        streams = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
+        best = None
+        for stream in streams:
+            result = self._run(X, rows, np.random.RandomState(stream), n_threads)
+            if best is None or result.objective > best.objective:
+                best = result
+            if result.interrupted:
+                break
+        assert best is not None
+        self._set_fitted(rows, best)
         if result.interrupted:
             if result.stopped == "interrupted":
                 warnings.warn(
-                    f"Interrupted after {self.n_iter_} iterations; the estimator is fitted with "
-                    "the result so far.",
+                    f"Interrupted after {len(result.iterations)} iterations; the estimator is "
+                    "fitted with the best result so far.",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
             raise KeyboardInterrupt
         return self
+
+    def _set_fitted(self, rows: Rows, result: Result) -> None:
+        self._sums = result.centers
+        self._dtype = rows.values.dtype
+        self._centers = None
+        self.labels_ = result.labels
+        self.inertia_ = max(0.0, 2.0 * (rows.total_weight - result.objective))
+        self.n_iter_ = len(result.iterations)
+        self.trace_ = trace_array(result.iterations)
+
+    @property
+    def cluster_centers_(self) -> NDArray[Any]:
+        """The centers, of unit length, in the dtype of X; made when first asked for."""
+        if not hasattr(self, "_sums"):
+            raise AttributeError(f"{type(self).__name__} has no centers before it is fitted.")
+        if self._centers is None:
+            self._centers = self._sums.unit(self._dtype)
+        return self._centers
 
     def fit_predict(
         self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
@@ -189,11 +230,11 @@ default="auto"
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        n_threads = self._threads()
+        n_threads = threads(self.n_threads)
         rows = self._rows(X, n_threads, reset=False)
         warn_of_zero_rows(rows)
         centers = place_sums(rows, self._sums)
-        engine = Engine(rows, len(self.cluster_centers_), EngineOptions(n_threads=n_threads))
+        engine = Engine(rows, len(self._sums.scales), EngineOptions(n_threads=n_threads))
         engine.assign(centers)
         return engine.labels
 
@@ -201,118 +242,58 @@ default="auto"
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
     ) -> Rows:
         """Validated unit rows of X."""
-        dtype: Any = [np.float64, np.float32]
-        if getattr(X, "dtype", None) == np.float16:
-            dtype = np.float32
-        checked = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=dtype,
-            order="C",
-            ensure_all_finite=False,
-        )
-        return unit_rows(
-            checked,
-            sample_weight=_checked_weights(sample_weight, checked.shape[0]),
-            n_threads=n_threads,
-            owned=_is_a_copy(checked, X),
-        )
-
-    def _checked_init(self, rows: Rows) -> Any:
-        if isinstance(self.init, str):
-            _check_option("init", self.init, INITS, " or an array of centers")
-            return self.init
-        init = check_array(
-            self.init,
-            accept_sparse="csr",
-            dtype=rows.values.dtype,
-            order="C",
-            ensure_all_finite=False,
-            input_name="init",
-        )
-        if init.shape != (self.n_clusters, rows.n_features):
-            raise ValueError(
-                f"init has shape {init.shape}, but n_clusters={self.n_clusters} centers of "
-                f"{rows.n_features} features need shape {(self.n_clusters, rows.n_features)}."
-            )
-        return init
+        check = functools.partial(validate_data, self, reset=reset)
+        return checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads)
 
     def _check_parameters(self) -> None:
-        _check_integer("n_clusters", self.n_clusters, 1)
-        _check_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.tol, numbers.Real) or not (0 <= self.tol < math.inf):
-            raise ValueError(f"tol={self.tol!r} should be a number >= 0.")
-        _check_option("algorithm", self.algorithm, ("auto", *ALGORITHMS))
-        _check_option("empty_cluster", self.empty_cluster, EMPTY_CLUSTER)
+        check_integer("n_clusters", self.n_clusters, 1)
+        check_integer("n_init", self.n_init, 1)
+        check_integer("max_iter", self.max_iter, 1)
+        check_number("tol", self.tol, 0)
+        check_number("alpha", self.alpha, 1)
+        check_integer("chain_length", self.chain_length, 1)
+        check_option("algorithm", self.algorithm, ("auto", *ALGORITHMS))
+        check_option("empty_cluster", self.empty_cluster, EMPTY_CLUSTER)
+        if isinstance(self.init, str):
+            check_option("init", self.init, METHODS, ", an array or a callable")
 
-    def _check_enough(self, rows: Rows) -> None:
-        n_clusters, usable = self.n_clusters, len(rows.usable)
-        if rows.n_rows < n_clusters:
-            raise ValueError(f"n_samples={rows.n_rows} should be >= n_clusters={n_clusters}.")
-        if usable < n_clusters:
-            raise ValueError(
-                f"n_clusters={n_clusters} needs as many rows with a direction and a weight; of "
-                f"n_samples={rows.n_rows} only {usable} have them."
-            )
+    def _start(
+        self, X: Any, rows: Rows, random_state: np.random.RandomState, n_threads: int
+    ) -> tuple[_core.native.Centers, FirstPass | None]:
+        """Initial centers, and what the seeding learned of the first pass."""
+        k, init = self.n_clusters, self.init
+        if isinstance(init, str):
+            options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
+            seeds = choose_rows(rows, k, init, options, random_state, n_threads)
+            return place_rows(rows, rows, seeds.indices), seeds.first_pass
+        if callable(init):
+            init = init(X, n_clusters=k, random_state=random_state)
+        if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
+            return place_rows(rows, rows, checked_indices(np.asarray(init), k, rows)), None
+        return given_centers(rows, checked_centers(init, k, rows), n_threads), None
 
-    def _threads(self) -> int:
-        if self.n_threads is None:
-            return usable_cpus()
-        _check_integer("n_threads", self.n_threads, 1)
-        return int(self.n_threads)
-
-    def _algorithm(self) -> str:
-        return "lloyd" if self.algorithm == "auto" else self.algorithm
+    def _run(
+        self, X: Any, rows: Rows, random_state: np.random.RandomState, n_threads: int
+    ) -> Result:
+        """One run, from the initial centers to the end."""
+        centers, first_pass = self._start(X, rows, random_state, n_threads)
+        algorithm = "lloyd" if self.algorithm == "auto" else self.algorithm
+        engine = Engine(rows, self.n_clusters, EngineOptions(algorithm, n_threads))
+        if first_pass is not None:
+            engine.adopt(first_pass)
+        return run(
+            engine,
+            centers,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            empty_cluster=self.empty_cluster,
+            report=_print_iteration if self.verbose else None,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _check_integer(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r} should be an integer >= {least}.")
-
-
-def _check_option(name: str, value: Any, options: tuple[str, ...], or_else: str = "") -> None:
-    if value in options:
-        return
-    near = difflib.get_close_matches(str(value), options, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(repr(option) for option in options)
-    raise ValueError(f"{name}={value!r} should be one of {listed}{or_else}.{hint}")
-
-
-def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, weights)
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, expected {(n_rows,)}.")
-    wrong = ~np.isfinite(weights) | (weights < 0)
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
-    return weights
-
-
-def _is_a_copy(checked: Any, X: Any) -> bool:
-    """Whether validation made new arrays that are nobody else's."""
-    if sp.issparse(checked):
-        if not sp.issparse(X):
-            return False
-        given = [getattr(X, name, None) for name in ("data", "indices", "indptr")]
-        arrays = [a for a in given if isinstance(a, np.ndarray)]
-        made = (checked.data, checked.indices)
-        return not any(np.may_share_memory(a, b) for a in arrays for b in made)
-    return isinstance(X, np.ndarray) and not np.may_share_memory(checked, X)
 
 
 def _print_iteration(iteration: Iteration) -> None:

@@ -5,10 +5,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from . import _core
 from .centers import sums_of
 from .engine import Engine
 from .result import Iteration, Result, StopReason
@@ -19,7 +20,7 @@ EMPTY_CLUSTER = ("relocate", "keep")
 
 def run(
     engine: Engine,
-    centers: Any,
+    centers: _core.native.Centers,
     *,
     max_iter: int = 300,
     tol: float = 0.0,
@@ -54,6 +55,7 @@ def run(
                 stopped = "tol"
             relocated, movement = 0, 0.0
             if stopped is None:
+                assert changes is not None  # rows changed, or the run had converged
                 if empty_cluster == "relocate":
                     relocated = engine.relocate(centers)
                 if relocated:

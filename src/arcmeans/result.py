@@ -49,6 +49,17 @@ def trace_array(iterations: list[Iteration]) -> NDArray[np.void]:
 
 
 @dataclass(frozen=True)
+class FirstPass:
+    """What the first assign pass would find, known from the seeding."""
+
+    labels: NDArray[np.int32]
+    best: NDArray[np.float64]
+    """The similarity of each row to its seed."""
+    second: NDArray[np.float64]
+    """The largest similarity to any other seed."""
+
+
+@dataclass(frozen=True)
 class CenterSums:
     """Centers in full: the integer vectors whose directions they are.
 

@@ -41,7 +41,7 @@ class Rows:
     features: NDArray[np.int32] | None = None
     """The rank of each entry's feature."""
     by_rank: NDArray[np.int32] | None = None
-    """The caller's feature for each rank; None where ranks are the features."""
+    """The caller's feature for each rank; None for dense rows, where they are the same."""
 
     @property
     def n_rows(self) -> int:
@@ -71,9 +71,9 @@ class Rows:
             usable &= self.weights > 0
         return np.flatnonzero(usable)
 
-    def native(self) -> Any:
+    def native(self) -> _core.native.Rows:
         """The rows as the core takes them: a view, not a copy."""
-        if self.starts is None:
+        if self.starts is None or self.features is None or self.by_rank is None:
             return _core.native.Rows(self.values, self.weights, self.zero, self.one)
         return _core.native.Rows(
             self.starts,
@@ -83,16 +83,22 @@ class Rows:
             self.weights,
             self.zero,
             self.one,
+            self.by_rank,
         )
+
+    def hashes(self, which: NDArray[np.int64], n_threads: int = 1) -> NDArray[np.uint64]:
+        """A number for the direction of each row: the same in any container, at any place."""
+        hashes = np.empty(len(which), np.uint64)
+        _core.native.hash_rows(self.native(), which, n_threads, hashes)
+        return hashes
 
     def entries(self, i: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """The non-zero entries of one row: the caller's features, ascending, and unit values."""
-        if self.starts is None or self.features is None:
+        if self.starts is None or self.features is None or self.by_rank is None:
             features = np.flatnonzero(self.values[i]).astype(np.int32)
             return features, self.values[i, features]
         at = slice(self.starts[i], self.starts[i + 1])
-        features = self.features[at] if self.by_rank is None else self.by_rank[self.features[at]]
-        return features, self.values[at]
+        return self.by_rank[self.features[at]], self.values[at]
 
 
 def unit_rows(
@@ -114,9 +120,34 @@ def unit_rows(
         parts = _unit_dense(X, n_threads, owned, name)
     counted = parts["zero"] == 0
     total = float(counted.sum()) if weights is None else math.fsum(weights[counted])
-    # 2^61 is never reached by the sum of all rows, whatever their order and signs.
-    one = math.ldexp(1.0, 61 - math.ceil(math.log2(max(total, 1.0))))
-    return Rows(weights=weights, weight_scale=weight_scale, one=one, **parts)
+    return Rows(weights=weights, weight_scale=weight_scale, one=_one(total), **parts)
+
+
+def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:
+    """Some of the rows, with weights of their own; features keep their ranks."""
+    parts: dict[str, Any] = {"by_rank": rows.by_rank}
+    if rows.starts is None or rows.features is None:
+        values = rows.values[which]
+    else:
+        sizes = np.diff(rows.starts)[which]
+        parts["starts"] = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.concatenate([np.arange(rows.starts[i], rows.starts[i + 1]) for i in which])
+        parts["features"], values = rows.features[at], rows.values[at]
+    scaled, weight_scale = _scaled_weights(weights)
+    return Rows(
+        values=values,
+        zero=rows.zero[which],
+        n_features=rows.n_features,
+        weights=scaled,
+        weight_scale=weight_scale,
+        one=_one(float(weights.sum()) * weight_scale),
+        **parts,
+    )
+
+
+def _one(total_weight: float) -> float:
+    """1.0 in fixed point: 2^61 is never passed by the sum of all rows, whatever their signs."""
+    return math.ldexp(1.0, 61 - math.ceil(math.log2(max(total_weight, 1.0))))
 
 
 def warn_of_zero_rows(rows: Rows) -> None:
@@ -181,8 +212,10 @@ class _Csr:
     has_been_copied: bool
 
 
-def _canonical(X: Any, owned: bool, name: str) -> tuple[_Csr, Any, NDArray[np.int64]]:
-    """Sorted rows without duplicates or stored zeros: the caller's where they are so, else a copy."""
+def _canonical(
+    X: Any, owned: bool, name: str
+) -> tuple[_Csr, _core.native.Inspection, NDArray[np.int64]]:
+    """Sorted rows without duplicates or stored zeros: the caller's own, or a copy made so."""
     for attempt in range(2):
         starts = np.ascontiguousarray(X.indptr, np.int64)
         indices, data = np.ascontiguousarray(X.indices), np.ascontiguousarray(X.data)
@@ -197,7 +230,8 @@ def _canonical(X: Any, owned: bool, name: str) -> tuple[_Csr, Any, NDArray[np.in
         if attempt == 1 or (found.canonical and not found.has_zeros):
             break
         if not owned:
-            X = sp.csr_array((data[:end].copy(), indices[:end].copy(), starts), shape=X.shape)
+            parts = (data[:end].copy(), indices[:end].copy(), starts.copy())
+            X = sp.csr_array(parts, shape=X.shape)
         X.has_canonical_format = False
         X.has_sorted_indices = False
         X.sum_duplicates()

@@ -7,6 +7,8 @@
 import importlib
 import importlib.util
 import os
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from . import _cpu
 
@@ -22,7 +24,7 @@ def available() -> list[str]:
     ]
 
 
-def load(name):
+def load(name: str) -> ModuleType:
     """The core compiled for one instruction set."""
     return importlib.import_module(f"{__name__}._{name}")
 
@@ -41,4 +43,7 @@ def _choose() -> str:
 
 
 simd = _choose()
-native = load(simd)
+if TYPE_CHECKING:
+    from . import _baseline as native
+else:
+    native = load(simd)

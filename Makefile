@@ -1,0 +1,119 @@
+# Everything sets itself up: `make test` on a fresh clone makes .venv, builds the core and runs.
+# Nothing is installed twice; a change of pyproject.toml or of the core brings the rest up to date.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := -m pip install --quiet --disable-pip-version-check
+CPP := $(shell find cpp -name '*.[ch]pp')
+CORE := CMakeLists.txt $(CPP)
+
+# The compiler that is checked is the one that CMake gets: $CXX, or the first there is.
+ifeq ($(origin CXX),default)
+CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name)),$(name))) c++)
+endif
+export CXX
+
+.PHONY: help demo test lint format sanitize tsan bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo      cluster a small collection of texts and show what comes out"
+	@echo "make test      run the tests"
+	@echo "make lint      check style, types and formatting"
+	@echo "make format    format Python and C++"
+	@echo "make sanitize  run the tests under AddressSanitizer and UBSan (GCC)"
+	@echo "make tsan      run the threaded tests under ThreadSanitizer (GCC)"
+	@echo "make bench     measure side by side with peers"
+	@echo "make clean     remove environments, builds and caches"
+	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
+	@echo "demo, test, sanitize, tsan and bench, as in: make test ARGS='-k hamerly'"
+
+demo: $(VENV)/.built
+	$(PY) -m arcmeans.demo $(ARGS)
+
+test: $(VENV)/.built
+	$(PY) -m pytest $(ARGS)
+
+bench: $(VENV)/.built
+	$(PY) -m benchmarks $(ARGS)
+
+lint: $(VENV)/.built $(VENV)/.linters
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
+
+format: $(VENV)/.linters
+	$(PY) -m ruff check --select I --fix .
+	$(PY) -m ruff format .
+	$(VENV)/bin/clang-format -i $(CPP)
+
+clean:
+	rm -rf .venv .venv-asan .venv-tsan build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- The environment: tools and tests first, then the core, built in place and incrementally.
+
+need = { echo; echo "arcmeans: $(strip $(1))"; echo "$(strip $(2))"; echo; } >&2; exit 1
+
+define check_machine
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,\
+  Python 3.11 or later is needed and '$(PYTHON)' is not that.,\
+  Install it (Debian and Ubuntu: python3 python3-venv python3-dev) or name it: make PYTHON=python3.12); }
+@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(call need,\
+  '$(PYTHON)' cannot make virtual environments.,\
+  Install its venv module (Debian and Ubuntu: python3-venv).); }
+@$(PYTHON) -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null \
+  || { $(call need,\
+  '$(PYTHON)' has no C headers.,\
+  Install them (Debian and Ubuntu: python3-dev).); }
+@printf '%s\n' '#include <vector>' '#if defined(__clang__) ? __clang_major__ < 15 : __GNUC__ < 12' \
+  '#error too old' '#endif' | $(CXX) -x c++ -fsyntax-only - 2>/dev/null || { $(call need,\
+  A C++ compiler is needed (GCC 12 or Clang 15 or later) and '$(CXX)' is not that.,\
+  Install one (Debian and Ubuntu: g++) or name it: make CXX=clang++); }
+endef
+
+%/.tools: pyproject.toml
+	$(check_machine)
+	$(PYTHON) -m venv $*
+	$*/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$*/bin/python $(PIP) --group build --group test
+	@touch $@
+
+$(VENV)/.linters: $(VENV)/.tools
+	$(PY) $(PIP) --group lint
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.tools $(CORE)
+	$(check_machine)
+	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON -e .
+	@touch $@
+
+# --- Sanitizers: an environment and a build of their own. Python is not instrumented, so their
+# libraries are loaded ahead of it; libstdc++ too, or exceptions are not followed. Capturing is left
+# to Python's level: a report written just before the end must not be lost.
+
+.SECONDARY: .venv-asan/.tools .venv-tsan/.tools
+SANITIZED := -m pytest --capture=sys --timeout=1800 -p no:cacheprovider
+library = $(shell $(CXX) -print-file-name=$(1))
+
+.venv-asan/.built: SANITIZERS := address,undefined
+.venv-tsan/.built: SANITIZERS := thread
+.venv-asan/.built .venv-tsan/.built: .venv-%/.built: .venv-%/.tools $(CORE)
+	.venv-$*/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/$* \
+	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.ARCMEANS_SANITIZE=$(SANITIZERS) \
+	  -Ccmake.define.CMAKE_CXX_FLAGS=-fno-sanitize-recover=all -e .
+	@touch $@
+
+sanitize: .venv-asan/.built
+	LD_PRELOAD="$(call library,libasan.so) $(call library,libstdc++.so)" PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  .venv-asan/bin/python $(SANITIZED) $(ARGS)
+
+# Address randomisation is more than ThreadSanitizer of GCC 12 can take: off, before it is loaded.
+tsan: .venv-tsan/.built
+	$(shell setarch -R true 2>/dev/null && echo setarch -R) env \
+	  LD_PRELOAD="$(call library,libtsan.so) $(call library,libstdc++.so)" \
+	  TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:die_after_fork=0 \
+	  .venv-tsan/bin/python $(SANITIZED) -m threads $(ARGS)

@@ -1,0 +1,1 @@
+"""arcmeans side by side with its peers: ``python -m benchmarks`` from the root of the checkout."""

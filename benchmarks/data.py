@@ -1,0 +1,93 @@
+"""Data to measure on: generated text, or a file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfTransformer
+
+
+def generated(
+    n_rows: int, n_features: int, nnz_per_row: float, n_topics: int = 100, seed: int = 0
+) -> sp.csr_matrix:
+    """Text-like TF-IDF rows, CSR float32.
+
+    Words follow Zipf's law. A topic raises some words and lowers others, by factors the same for
+    no two topics; topics differ in size. A row has a topic of its own, which gives between a third
+    and nearly all of its words; the others come from topics at random. Lengths are log-normal,
+    with ``nnz_per_row`` different words in a row of mean length.
+    """
+    rng = np.random.default_rng(seed)
+    words = _topics(n_topics, n_features, rng)
+    tokens = _tokens_for(nnz_per_row, words)
+    sigma = 0.5
+    drawn = rng.lognormal(np.log(tokens) - sigma**2 / 2, sigma, n_rows)
+    lengths = np.maximum(1, np.rint(drawn)).astype(np.int64)
+
+    sizes = rng.dirichlet(np.full(n_topics, 2.0))
+    topics = rng.choice(n_topics, n_rows, p=sizes).astype(np.int32)
+    faithful = rng.uniform(0.35, 0.95, n_rows).astype(np.float32)
+    topic = np.repeat(topics, lengths)
+    strays = rng.random(len(topic), np.float32) > np.repeat(faithful, lengths)
+    topic[strays] = rng.integers(0, n_topics, int(strays.sum()), np.int32)
+
+    # All topics' cumulative distributions end to end: topic t covers (t, t + 1].
+    cumulative = np.cumsum(words, axis=1)
+    cumulative = (cumulative / cumulative[:, -1:] + np.arange(n_topics)[:, None]).ravel()
+    found = np.searchsorted(cumulative, topic + rng.random(len(topic)))
+    features = np.minimum(found - topic.astype(np.int64) * n_features, n_features - 1)
+    rows = np.repeat(np.arange(n_rows), lengths)
+    counts = sp.coo_matrix(
+        (np.ones(len(rows), np.float32), (rows, features)), shape=(n_rows, n_features)
+    )
+    return _tfidf(counts.tocsr(), sublinear=False)
+
+
+def _topics(n_topics: int, n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """How likely each word is in each topic; the words of a language in random order."""
+    # The offset stands for the stop words that a vectoriser would have dropped.
+    zipf = 1.0 / (np.arange(n_features) + 30.0)
+    preference = np.exp(rng.normal(0.0, 1.7, (n_topics, n_features)))
+    words: NDArray[np.float64] = rng.permutation(zipf) * preference
+    words /= words.sum(axis=1, keepdims=True)
+    return words
+
+
+def _tokens_for(nnz: float, words: NDArray[np.float64]) -> float:
+    """How many words to draw so that about ``nnz`` different ones come up."""
+    tokens = np.geomspace(nnz, 20.0 * nnz, 30)
+    different = [-np.expm1(-t * words[:3]).sum(axis=1).mean() for t in tokens]
+    return float(np.interp(nnz, different, tokens))
+
+
+def load(path: Path) -> Any:
+    """The matrix of a file; counts become TF-IDF. Files with pickled objects are refused.
+
+    ``.npy``: dense rows. ``.npz``: a matrix of ``scipy.sparse.save_npz``, where integers are taken
+    for counts; or counts in a compact form: ``shape``, ``rowlen`` (entries a row), ``indices``,
+    and ``counts`` unless all are 1.
+    """
+    if path.suffix not in (".npy", ".npz"):
+        raise ValueError(f"{path}: the name of a data file should end in .npy or .npz.")
+    if path.suffix == ".npy":
+        dense = np.load(path, allow_pickle=False)
+        return dense.astype(np.float32) if dense.dtype == np.float16 else dense
+    with np.load(path, allow_pickle=False) as file:
+        if "rowlen" in file.files:
+            return _tfidf(_compact(file), sublinear=True)
+    X = sp.load_npz(path).tocsr()
+    return _tfidf(X, sublinear=True) if np.issubdtype(X.dtype, np.integer) else X
+
+
+def _compact(file: Any) -> sp.csr_matrix:
+    starts = np.concatenate([[0], np.cumsum(file["rowlen"], dtype=np.int64)])
+    indices = file["indices"].astype(np.int32)
+    counts = file["counts"] if "counts" in file.files else np.ones(len(indices), np.float32)
+    return sp.csr_matrix((counts, indices, starts), shape=tuple(file["shape"]))
+
+
+def _tfidf(counts: sp.csr_matrix, sublinear: bool) -> sp.csr_matrix:
+    transformer = TfidfTransformer(sublinear_tf=sublinear)
+    return transformer.fit_transform(counts.astype(np.float32)).astype(np.float32, copy=False)

@@ -1,0 +1,188 @@
+"""The types of the native core, cpp/module.cpp. The modules of all instruction sets are alike."""
+
+from enum import Enum
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Doubles: TypeAlias = NDArray[np.float64]
+_Ints: TypeAlias = NDArray[np.int32]
+_Longs: TypeAlias = NDArray[np.int64]
+_Bytes: TypeAlias = NDArray[np.uint8]
+_Values: TypeAlias = NDArray[Any]  # float32 or float64, the same throughout a call
+_Indices: TypeAlias = NDArray[Any]  # int32 or int64
+
+class Inspection:
+    @property
+    def canonical(self) -> bool: ...
+    @property
+    def has_zeros(self) -> bool: ...
+    @property
+    def bad_index_row(self) -> int: ...
+    @property
+    def not_finite_row(self) -> int: ...
+
+def inspect(
+    starts: _Longs, indices: _Indices, values: _Values, frequency: _Longs, /
+) -> Inspection: ...
+def unit_sparse(
+    starts: _Longs,
+    indices: _Indices,
+    values: _Values,
+    rank: _Ints,
+    n_threads: int,
+    features: _Ints,
+    unit: _Values,
+    zero: _Bytes,
+    /,
+) -> None: ...
+def unit_dense(values: _Values, n_threads: int, unit: _Values, zero: _Bytes, /) -> int: ...
+
+class Rows:
+    @overload
+    def __init__(
+        self,
+        starts: _Longs,
+        features: _Ints,
+        values: _Values,
+        n_features: int,
+        weights: _Doubles | None,
+        zero: _Bytes,
+        one: float,
+        by_rank: _Ints,
+        /,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, values: _Values, weights: _Doubles | None, zero: _Bytes, one: float, /
+    ) -> None: ...
+
+def hash_rows(rows: Rows, which: _Longs, n_threads: int, hashes: NDArray[np.uint64], /) -> None: ...
+
+class SumChanges: ...
+
+def sum_changes(
+    rows: Rows, previous: _Ints, labels: _Ints, n_clusters: int, n_threads: int, /
+) -> SumChanges: ...
+
+class Centers:
+    def __init__(self, n_centers: int, n_features: int, one: float, /) -> None: ...
+    def place(self, j: int, features: _Ints, values: _Longs, /) -> None: ...
+    def objective(self, changes: SumChanges | None, /) -> float: ...
+    def move(self, changes: SumChanges, n_threads: int, /) -> None: ...
+    def vector(self, j: int, /) -> _Longs: ...
+    @property
+    def one(self) -> float: ...
+    @property
+    def scales(self) -> _Doubles: ...
+    @property
+    def chords(self) -> _Doubles: ...
+
+class Algorithm(Enum):
+    lloyd = 0
+    simplified_elkan = 1
+    elkan = 2
+    simplified_hamerly = 3
+    hamerly = 4
+
+class HamerlyUpdate(Enum):
+    tight = 0
+    eq8 = 1
+    eq9 = 2
+
+class CenterTests:
+    def __init__(self, n_centers: int, pairs: bool, /) -> None: ...
+
+class Work:
+    changed: int
+    def __init__(self) -> None: ...
+    @property
+    def similarities(self) -> int: ...
+    @property
+    def center_similarities(self) -> int: ...
+    @property
+    def exact_decisions(self) -> int: ...
+    @property
+    def skipped_by_bounds(self) -> int: ...
+    @property
+    def skipped_by_centers(self) -> int: ...
+
+def assign(
+    algorithm: Algorithm,
+    rows: Rows,
+    centers: Centers,
+    labels: _Ints,
+    previous: _Ints,
+    lower: _Doubles | None,
+    uppers: NDArray[np.float32] | None,
+    upper: _Doubles | None,
+    n_threads: int,
+    chunk_rows: int,
+    update: HamerlyUpdate,
+    tests: CenterTests | None,
+    /,
+) -> Work: ...
+def own_similarities(
+    rows: Rows, centers: Centers, labels: _Ints, n_threads: int, similarities: _Doubles, /
+) -> None: ...
+def nearest(
+    rows: Rows,
+    centers: Centers,
+    which: _Longs,
+    n_threads: int,
+    labels: _Ints,
+    similarities: _Doubles,
+    /,
+) -> None: ...
+
+class SeedSearch:
+    def __init__(self, rows: Rows, n_seeds: int, /) -> None: ...
+    def similarities(
+        self,
+        features: _Ints,
+        values: _Longs,
+        scale: float,
+        n_threads: int,
+        similarities: _Doubles,
+        /,
+    ) -> int: ...
+    def add(
+        self,
+        j: int,
+        similarities: _Doubles,
+        hashes: NDArray[np.uint64],
+        own_hash: int,
+        n_threads: int,
+        /,
+    ) -> None: ...
+    def weigh(self, alpha: float, more: _Doubles | None, n_threads: int, /) -> int: ...
+    def find(self, at: int, /) -> int: ...
+    def open(self) -> int: ...
+    def nth_open(self, at: int, /) -> int: ...
+    @property
+    def has_postings(self) -> bool: ...
+    @property
+    def weights(self) -> _Longs: ...
+    @property
+    def best(self) -> _Doubles: ...
+    @property
+    def second(self) -> _Doubles: ...
+    @property
+    def labels(self) -> _Ints: ...
+
+def reference_error(is_double: bool, size: int, /) -> float: ...
+def panel_error(size: int, /) -> float: ...
+def panel_similarities(
+    rows: Rows, centers: Centers, i: int, similarities: NDArray[np.float32], /
+) -> None: ...
+def reference_similarities(
+    rows: Rows, centers: Centers, i: int, similarities: _Doubles, /
+) -> None: ...
+def lower_after(lower: float, chord: float, /) -> float: ...
+def upper_after(upper: float, chord: float, /) -> float: ...
+def hamerly_upper_after(
+    upper: float, largest: float, smallest: float, update: HamerlyUpdate, /
+) -> float: ...
+def uppers_after(uppers: NDArray[np.float32], chords: _Doubles, /) -> None: ...
+def half_angle(similarity: float, /) -> float: ...

@@ -1,0 +1,141 @@
+"""Bad input gets an error that names the parameter, its value and the limit, before any work."""
+
+import difflib
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from .engine import usable_cpus
+from .rows import Rows, unit_rows
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} should be an integer >= {least}.")
+
+
+def check_number(name: str, value: Any, least: float) -> None:
+    if not isinstance(value, numbers.Real) or not (least <= float(value) < math.inf):
+        raise ValueError(f"{name}={value!r} should be a number >= {least:g}.")
+
+
+def check_option(name: str, value: Any, options: Iterable[str], or_else: str = "") -> None:
+    options = tuple(options)
+    if value in options:
+        return
+    near = difflib.get_close_matches(str(value), options, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(repr(option) for option in options)
+    raise ValueError(f"{name}={value!r} should be one of {listed}{or_else}.{hint}")
+
+
+def threads(n_threads: int | None) -> int:
+    """The number of threads asked for, or that of the processors this process may use."""
+    if n_threads is None:
+        return usable_cpus()
+    check_integer("n_threads", n_threads, 1)
+    return int(n_threads)
+
+
+def checked_rows(
+    X: Any,
+    *,
+    check: Callable[..., Any] = check_array,
+    sample_weight: ArrayLike | None = None,
+    n_threads: int,
+) -> Rows:
+    """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
+    dtype: Any = [np.float64, np.float32]
+    if getattr(X, "dtype", None) == np.float16:
+        dtype = np.float32
+    checked = check(X, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False)
+    return unit_rows(
+        checked,
+        sample_weight=_checked_weights(sample_weight, checked.shape[0]),
+        n_threads=n_threads,
+        owned=_is_a_copy(checked, X),
+    )
+
+
+def check_enough(rows: Rows, n_clusters: int) -> None:
+    """As many rows as clusters, that can move a center."""
+    usable = len(rows.usable)
+    if rows.n_rows < n_clusters:
+        raise ValueError(f"n_samples={rows.n_rows} should be >= n_clusters={n_clusters}.")
+    if usable < n_clusters:
+        raise ValueError(
+            f"n_clusters={n_clusters} needs as many rows with a direction and a weight; of "
+            f"n_samples={rows.n_rows} only {usable} have them."
+        )
+
+
+def checked_centers(init: Any, n_clusters: int, rows: Rows) -> Any:
+    """An array of centers, dense or sparse, of the right shape and the dtype of the rows."""
+    init = check_array(
+        init,
+        accept_sparse="csr",
+        dtype=rows.values.dtype,
+        order="C",
+        ensure_all_finite=False,
+        input_name="init",
+    )
+    if init.shape != (n_clusters, rows.n_features):
+        raise ValueError(
+            f"init has shape {init.shape}, but n_clusters={n_clusters} centers of "
+            f"{rows.n_features} features need shape {(n_clusters, rows.n_features)}."
+        )
+    return init
+
+
+def checked_indices(init: NDArray[Any], n_clusters: int, rows: Rows) -> NDArray[np.int64]:
+    """Row numbers for initial centers: as many as clusters, in range, each with a direction."""
+    if len(init) != n_clusters:
+        raise ValueError(f"init names {len(init)} rows, but n_clusters={n_clusters}.")
+    wrong = (init < 0) | (init >= rows.n_rows)
+    if wrong.any():
+        raise ValueError(
+            f"init names row {init[np.argmax(wrong)]}, outside [0, n_samples={rows.n_rows})."
+        )
+    indices = init.astype(np.int64)
+    zero = rows.zero[indices] != 0
+    if zero.any():
+        raise ValueError(
+            f"init names row {indices[np.argmax(zero)]}, which is all zero: a center needs a "
+            "direction."
+        )
+    return indices
+
+
+def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected {(n_rows,)}.")
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weights
+
+
+def _is_a_copy(checked: Any, X: Any) -> bool:
+    """Whether validation made new arrays that are nobody else's."""
+    if sp.issparse(checked):
+        if not sp.issparse(X):
+            return False
+        given = [getattr(X, name, None) for name in ("data", "indices", "indptr")]
+        arrays = [a for a in given if isinstance(a, np.ndarray)]
+        made = (checked.data, checked.indices)
+        return not any(np.may_share_memory(a, b) for a in arrays for b in made)
+    return isinstance(X, np.ndarray) and not np.may_share_memory(checked, X)

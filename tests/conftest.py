@@ -1,0 +1,24 @@
+import functools
+
+import pytest
+
+from arcmeans import _core
+
+from .cases import CASES
+
+
+@functools.cache
+def _case(name):
+    return CASES[name]()
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return _case(request.param)
+
+
+@pytest.fixture(params=_core.available())
+def simd(request, monkeypatch):
+    """Every instruction set this machine has, in turn."""
+    monkeypatch.setattr(_core, "native", _core.load(request.param))
+    return request.param

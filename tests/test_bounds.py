@@ -1,0 +1,151 @@
+"""Bounds are never violated: over all angles, in the worst position, rounding included."""
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from arcmeans import _core
+
+# Where an angle becomes a cosine in the test itself, the last bits are the test's own.
+SLACK = 4e-16
+
+angles = st.floats(0.0, np.pi) | st.floats(0.0, 1e-6) | st.floats(np.pi - 1e-6, np.pi)
+similarities = angles.map(lambda a: float(np.cos(a)))
+chords = (
+    st.floats(0.0, 2.0) | st.floats(0.0, 1e-7) | st.floats(1.999, 2.0) | st.sampled_from([0.0, 2.0])
+)
+
+
+def turn(chord):
+    """The angle between two unit vectors whose difference has this length."""
+    return 2.0 * np.arcsin(chord / 2.0)
+
+
+def around(angle):
+    """The cosine of an angle, rounded down and rounded up: bounds to begin with."""
+    cosine = float(np.cos(angle))
+    return max(-1.0, np.nextafter(cosine, -2.0)), min(1.0, np.nextafter(cosine, 2.0))
+
+
+def test_a_row_in_the_worst_place_never_beats_the_bounds(simd):
+    @given(angles, chords)
+    @example(0.1, 2.0 * np.sin(0.2))  # the center moves past the row: only 1 is a bound
+    @example(np.pi - 0.05, 1.0)  # the angles add up to more than π: only −1 is one
+    def check(angle, chord):
+        core = _core.native
+        low, high = around(angle)
+        nearest = max(0.0, angle - turn(chord))
+        farthest = min(np.pi, angle + turn(chord))
+        assert core.upper_after(high, chord) >= np.cos(nearest) - SLACK
+        assert core.lower_after(low, chord) <= np.cos(farthest) + SLACK
+        stored = np.array([high], np.float32)
+        if float(stored[0]) < high:
+            stored = np.nextafter(stored, np.float32(2.0))
+        core.uppers_after(stored, np.array([chord]))
+        assert float(stored[0]) >= np.cos(nearest) - SLACK
+
+    check()
+
+
+def test_bounds_are_tight(simd):
+    @given(angles, chords)
+    def check(angle, chord):
+        similarity = float(np.cos(angle))
+        upper = _core.native.upper_after(similarity, chord)
+        # Near a similarity of 1 a last bit of it is a large angle: 2⁻²⁵ of slack in the angle.
+        nearest = max(0.0, angle - turn(chord) - 1e-7)
+        assert upper <= np.cos(nearest) + 1e-7
+        lower = _core.native.lower_after(similarity, chord)
+        assert lower >= np.cos(min(np.pi, angle + turn(chord) + 1e-7)) - 1e-7
+
+    check()
+
+
+def test_hamerly_updates_cover_every_center():
+    @given(
+        angles, st.lists(chords, min_size=1, max_size=4), st.sampled_from(["tight", "eq8", "eq9"])
+    )
+    @example(1.6, [0.3, 0.1], "eq9")  # a negative bound
+    @example(0.1, [0.5, 0.4], "eq8")  # all centers moved further than the bound's angle
+    def check(angle, moves, update):
+        core = _core.native
+        upper = core.hamerly_upper_after(
+            around(angle)[1], max(moves), min(moves), getattr(core.HamerlyUpdate, update)
+        )
+        for chord in moves:
+            assert upper >= np.cos(max(0.0, angle - turn(chord))) - SLACK
+
+    check()
+
+
+def test_the_tight_update_is_the_tightest():
+    @given(similarities, chords, chords)
+    def check(similarity, a, b):
+        core = _core.native
+        tight, eq8, eq9 = (
+            core.hamerly_upper_after(similarity, max(a, b), min(a, b), update)
+            for update in (
+                core.HamerlyUpdate.tight,
+                core.HamerlyUpdate.eq8,
+                core.HamerlyUpdate.eq9,
+            )
+        )
+        assert tight <= eq8 <= eq9
+
+    check()
+
+
+def test_bounds_stay_bounds_over_many_moves():
+    @given(st.integers(0, 2**32 - 1), st.floats(1e-9, 1.0), st.integers(2, 6))
+    def check(seed, size, dimensions):
+        core = _core.native
+        rng = np.random.default_rng(seed)
+        row, center = (v / np.linalg.norm(v) for v in rng.standard_normal((2, dimensions)))
+        lower = upper = float(row @ center)
+        stored = np.array([np.nextafter(np.float32(upper), np.float32(2))])
+        for _ in range(30):
+            moved = center + size * rng.standard_normal(dimensions)
+            moved /= np.linalg.norm(moved)
+            chord = float(np.linalg.norm(moved - center))
+            center = moved
+            lower = core.lower_after(lower, chord)
+            upper = core.upper_after(upper, chord)
+            core.uppers_after(stored, np.array([chord]))
+            assert lower - 1e-14 <= row @ center <= upper + 1e-14
+            assert row @ center <= float(stored[0]) + 1e-14
+
+    check()
+
+
+def test_half_the_angle_separates():
+    @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.floats(0.0, 1.0))
+    def check(seed, dimensions, spread):
+        rng = np.random.default_rng(seed)
+        own, other, row = rng.standard_normal((3, dimensions))
+        row = own + spread * row
+        own, other, row = (v / np.linalg.norm(v) for v in (own, other, row))
+        if _core.native.half_angle(float(own @ other)) <= row @ own:
+            assert row @ other <= row @ own + 1e-15
+
+    check()
+
+
+def test_a_center_that_kept_its_rows_costs_nothing():
+    """Movement zero is known from membership; the stored bounds then keep every bit."""
+    from arcmeans.engine import Engine, EngineOptions
+    from arcmeans.initialise import given_centers
+    from arcmeans.rows import unit_rows
+
+    rng = np.random.default_rng(0)
+    near, far = rng.random((2, 30, 4))
+    X = np.hstack([np.vstack([near, 0 * far]), np.vstack([0 * near, far])])
+    rows = unit_rows(X)
+    engine = Engine(rows, 2, EngineOptions("simplified-elkan"))
+    centers = given_centers(rows, X[[0, 40]], 1)
+    for _ in range(2):
+        engine.assign(centers)
+        centers.move(engine.sum_changes(), 1)
+    before = engine._uppers.copy()
+    engine.assign(centers)
+    assert np.array_equal(before, engine._uppers)
+    assert np.all(centers.chords == 0)

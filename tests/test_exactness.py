@@ -1,0 +1,152 @@
+"""The contract: the same bits, whatever the algorithm, threads, instruction set or chunks."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from arcmeans import SphericalKMeans, _core
+from arcmeans.engine import ALGORITHMS, HAMERLY_UPDATES, Engine, EngineOptions
+from arcmeans.initialise import given_centers
+from arcmeans.loop import run
+from arcmeans.rows import unit_rows
+
+from .oracle import spherical_kmeans
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*rows are all zero")
+
+CONTAINERS = {
+    "csr": lambda X: X,
+    "csr matrix": sp.csr_matrix,
+    "csc": sp.csc_array,
+    "dense C": lambda X: np.ascontiguousarray(X.toarray()),
+    "dense F": lambda X: np.asfortranarray(X.toarray()),
+}
+
+
+def fit(case, X, algorithm="lloyd", *, n_threads=1, chunk_rows=1024, update="tight", **options):
+    """A run from the rows up, with the engine's options at hand."""
+    rows = unit_rows(X, n_threads=n_threads)
+    init = given_centers(rows, case.init.astype(X.dtype), n_threads)
+    engine = Engine(rows, case.n_clusters, EngineOptions(algorithm, n_threads, chunk_rows, update))
+    return run(engine, init, **options)
+
+
+def assert_same_bits(a, b):
+    assert np.array_equal(a.labels, b.labels)
+    assert (a.centers.vectors != b.centers.vectors).nnz == 0
+    assert np.array_equal(a.centers.scales, b.centers.scales)
+    assert a.objective == b.objective
+    assert [i.objective for i in a.iterations] == [i.objective for i in b.iterations]
+    assert [i.changed for i in a.iterations] == [i.changed for i in b.iterations]
+    assert a.stopped == b.stopped
+
+
+@pytest.mark.parametrize("empty_cluster", ["relocate", "keep"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_algorithms_threads_and_chunks_agree(case, dtype, simd, empty_cluster):
+    X = case.X.astype(dtype)
+    reference = fit(case, X, empty_cluster=empty_cluster)
+    for algorithm, (n_threads, chunk_rows) in itertools.product(
+        ALGORITHMS, [(1, 7), (2, 64), (5, 1)]
+    ):
+        other = fit(
+            case,
+            X,
+            algorithm,
+            n_threads=n_threads,
+            chunk_rows=chunk_rows,
+            empty_cluster=empty_cluster,
+        )
+        assert_same_bits(reference, other)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_instruction_sets_agree(case, dtype, algorithm, monkeypatch):
+    X = case.X.astype(dtype)
+    reference = fit(case, X)
+    work = []
+    for name in _core.available():
+        monkeypatch.setattr(_core, "native", _core.load(name))
+        other = fit(case, X, algorithm)
+        assert_same_bits(reference, other)
+        work.append([i.movement for i in other.iterations])
+    assert all(w == work[0] for w in work)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_containers_agree(case, dtype, algorithm):
+    X = case.X.astype(dtype)
+    models = [
+        SphericalKMeans(case.n_clusters, init=case.init, algorithm=algorithm, n_threads=2)
+        for _ in CONTAINERS
+    ]
+    for model, convert in zip(models, CONTAINERS.values(), strict=True):
+        model.fit(convert(X))
+    first = models[0]
+    for model in models[1:]:
+        assert np.array_equal(first.labels_, model.labels_)
+        assert first.cluster_centers_.dtype == model.cluster_centers_.dtype == dtype
+        assert np.array_equal(first.cluster_centers_, model.cluster_centers_)
+        assert first.inertia_ == model.inertia_
+        assert first.n_iter_ == model.n_iter_
+
+
+@pytest.mark.parametrize("update", HAMERLY_UPDATES)
+@pytest.mark.parametrize("algorithm", ["hamerly", "simplified-hamerly"])
+def test_hamerly_updates_agree(case, algorithm, update):
+    reference = fit(case, case.X)
+    assert_same_bits(reference, fit(case, case.X, algorithm, update=update))
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 300])
+@pytest.mark.parametrize("empty_cluster", ["relocate", "keep"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_agrees_with_the_oracle(case, max_iter, empty_cluster, weighted):
+    weights = None
+    if weighted:  # some zero, where that leaves rows enough
+        least = 0 if case.X.shape[0] > 2 * case.n_clusters else 1
+        weights = np.random.default_rng(0).integers(least, 4, case.X.shape[0])
+    oracle = spherical_kmeans(
+        case.X.toarray(),
+        case.init,
+        max_iter=max_iter,
+        sample_weight=weights,
+        empty_cluster=empty_cluster,
+    )
+    assert case.ties or oracle.margin > 1e-12, "this case should be binding"
+    if oracle.margin <= 1e-12:
+        return
+    for algorithm in ALGORITHMS:
+        model = SphericalKMeans(
+            case.n_clusters,
+            init=case.init,
+            max_iter=max_iter,
+            algorithm=algorithm,
+            empty_cluster=empty_cluster,
+        ).fit(case.X, sample_weight=weights)
+        assert np.array_equal(model.labels_, oracle.labels)
+        assert model.n_iter_ == oracle.n_iter
+        assert np.allclose(model.cluster_centers_, oracle.centers, atol=1e-9, rtol=0)
+        total = np.sum(oracle.labels >= 0) if weights is None else weights[oracle.labels >= 0].sum()
+        assert np.isclose(model.inertia_, 2 * (total - oracle.objective), atol=1e-9, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 300])
+def test_labels_are_the_prediction(case, dtype, max_iter):
+    X = case.X.astype(dtype)
+    model = SphericalKMeans(case.n_clusters, init=case.init, max_iter=max_iter).fit(X)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert np.array_equal(model.predict(X.toarray()), model.labels_)
+
+
+def test_the_objective_never_falls(case):
+    for empty_cluster in ("relocate", "keep"):
+        result = fit(case, case.X, empty_cluster=empty_cluster)
+        objectives = np.array([i.objective for i in result.iterations])
+        assert np.all(np.diff(objectives) >= -1e-12 * np.abs(objectives[1:]))
+        assert result.stopped == "converged"

@@ -1,0 +1,190 @@
+"""What can come in: every container and dtype; X is never changed, sparse X never densified."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from arcmeans import SphericalKMeans
+from arcmeans.rows import unit_rows
+
+K = 6
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((90, 20)) < 0.3, rng.random((90, 20)), 0.0)
+    X[:, 3] += 0.1
+    return X
+
+
+@pytest.fixture(scope="module")
+def expected(X):
+    return SphericalKMeans(K, init=X[:K]).fit(X)
+
+
+def assert_fits_alike(expected, X, init):
+    model = SphericalKMeans(K, init=init).fit(X)
+    assert np.array_equal(model.labels_, expected.labels_)
+    assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
+    assert model.inertia_ == expected.inertia_
+    assert np.array_equal(model.predict(X), expected.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_every_sparse_format(X, expected, form, kind):
+    assert_fits_alike(expected, getattr(sp, f"{form}_{kind}")(X), X[:K])
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_index_types(X, expected, index):
+    S = sp.csr_array(X)
+    S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+    assert_fits_alike(expected, S, X[:K])
+    mixed = sp.csr_array(X)
+    mixed.indptr = mixed.indptr.astype(np.int64)
+    assert_fits_alike(expected, mixed, X[:K])
+
+
+def test_unsorted_duplicate_and_zero_entries(X, expected):
+    S = sp.csr_array(X)
+    rng = np.random.default_rng(1)
+    indices, data, indptr = [], [], [0]
+    for i in range(S.shape[0]):
+        row = S[[i]]
+        # Halves of each value twice, zeros in between, all shuffled.
+        j = np.concatenate([row.indices, row.indices, [0, 5]])
+        v = np.concatenate([row.data / 2, row.data / 2, [0.0, 0.0]])
+        order = rng.permutation(len(j))
+        indices.append(j[order])
+        data.append(v[order])
+        indptr.append(indptr[-1] + len(j))
+    messy = sp.csr_array((np.concatenate(data), np.concatenate(indices), indptr), shape=S.shape)
+    messy.has_sorted_indices = True  # a flag that lies is not believed
+    before = messy.data.copy(), messy.indices.copy(), messy.indptr.copy()
+    assert_fits_alike(expected, messy, X[:K])
+    for array, copy in zip((messy.data, messy.indices, messy.indptr), before, strict=True):
+        assert np.array_equal(array, copy)
+
+
+def test_dense_containers(X, expected, tmp_path):
+    assert_fits_alike(expected, np.asfortranarray(X), X[:K])
+    assert_fits_alike(expected, X.tolist(), X[:K].tolist())
+    assert_fits_alike(expected, pd.DataFrame(X), X[:K])
+    assert_fits_alike(expected, np.repeat(X, 2, axis=1)[:, ::2], X[:K])
+    np.save(tmp_path / "X.npy", X)
+    assert_fits_alike(expected, np.load(tmp_path / "X.npy", mmap_mode="r"), X[:K])
+
+
+def test_read_only_and_mapped_sparse(X, expected, tmp_path):
+    S = sp.csr_array(X)
+    for name in ("data", "indices", "indptr"):
+        np.save(tmp_path / f"{name}.npy", getattr(S, name))
+        setattr(S, name, np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    assert_fits_alike(expected, S, X[:K])
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    assert_fits_alike(expected, frozen, frozen[:K])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kept"),
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int8, np.float64),
+        (np.int64, np.float64),
+        (np.uint32, np.float64),
+        (bool, np.float64),
+    ],
+)
+def test_dtypes(X, dtype, kept):
+    Y = (X * 20).astype(dtype)
+    model = SphericalKMeans(K, init=Y[:K]).fit(Y)
+    assert model.cluster_centers_.dtype == kept
+    same = SphericalKMeans(K, init=Y[:K].astype(kept)).fit(Y.astype(kept))
+    assert np.array_equal(model.cluster_centers_, same.cluster_centers_)
+    assert np.allclose(np.linalg.norm(model.cluster_centers_, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [np.array, sp.csr_array, sp.csc_array, np.asfortranarray])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_X_is_not_changed(X, make, dtype):
+    given = make(X.astype(dtype))
+    before = given.copy()
+    SphericalKMeans(K, random_state=0).fit(given).predict(given)
+    if sp.issparse(given):
+        assert np.array_equal(given.indices, before.indices)
+        assert np.array_equal(given.data, before.data)
+    else:
+        assert np.array_equal(given, before)
+
+
+def test_sparse_is_never_densified():
+    """A row of this matrix made dense would take 16 GB."""
+    n, d = 50, 2**31 - 1
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((np.ones(n), (np.arange(n), rng.integers(0, d, n))), shape=(n, d))
+    # Features no row has cost nothing either: only the ranking needs to know of them.
+    with pytest.raises(ValueError, match="2147483648 features; the limit is 2147483647"):
+        unit_rows(sp.csr_array((np.ones(1), ([0], [0])), shape=(1, 2**31)))
+    assert X.nnz == n
+
+
+def test_scaling_a_row_by_a_power_of_two_changes_no_bit(X, expected):
+    rng = np.random.default_rng(2)
+    scaled = X * np.ldexp(1.0, rng.integers(-900, 900, len(X)))[:, None]
+    assert_fits_alike(expected, scaled, scaled[:K])
+    assert_fits_alike(expected, sp.csr_array(scaled), sp.csr_array(scaled[:K]))
+
+
+def test_the_order_of_rows_permutes_labels_and_changes_no_other_bit(X, expected):
+    order = np.random.default_rng(3).permutation(len(X))
+    model = SphericalKMeans(K, init=X[:K]).fit(X[order])
+    assert np.array_equal(model.labels_, expected.labels_[order])
+    assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
+    assert model.inertia_ == expected.inertia_
+
+
+def test_zero_rows_have_no_direction(X, expected):
+    with_zeros = np.insert(X, [0, 10, 90], 0.0, axis=0)
+    zero = ~with_zeros.any(axis=1)
+    for make in (np.array, sp.csr_array):
+        with pytest.warns(UserWarning, match="3 of 93 rows are all zero"):
+            model = SphericalKMeans(K, init=X[:K]).fit(make(with_zeros))
+        assert np.all(model.labels_[zero] == -1)
+        assert np.array_equal(model.labels_[~zero], expected.labels_)
+        assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
+        assert model.inertia_ == expected.inertia_
+        with pytest.warns(UserWarning, match="3 of 93 rows are all zero"):
+            assert np.array_equal(model.predict(make(with_zeros)), model.labels_)
+
+
+def test_random_seeds_do_not_depend_on_the_container(X):
+    reference = SphericalKMeans(K, random_state=5).fit(X)
+    S = sp.csr_array(X)
+    S.indices = S.indices.astype(np.int64)
+    for other in (np.asfortranarray(X), sp.csr_array(X), sp.csc_matrix(X), S):
+        for n_threads in (1, 3):
+            model = SphericalKMeans(K, random_state=5, n_threads=n_threads).fit(other)
+            assert np.array_equal(model.cluster_centers_, reference.cluster_centers_)
+
+
+def test_random_seeds_have_distinct_directions():
+    kinds = np.eye(4) + 0.1
+    X = np.repeat(kinds, 50, axis=0) * np.ldexp(1.0, np.arange(200) % 7)[:, None]
+    for seed in range(20):
+        model = SphericalKMeans(4, random_state=seed, max_iter=1).fit(X)
+        assert sorted(np.bincount(model.labels_)) == [50, 50, 50, 50]
+
+
+def test_the_fit_makes_no_warning_of_its_own(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SphericalKMeans(K).fit(X).predict(X)

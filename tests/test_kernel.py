@@ -1,0 +1,92 @@
+"""The float32 kernel stays within its proven distance of the reference similarity."""
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from arcmeans import _core
+from arcmeans.centers import place_rows
+from arcmeans.rows import unit_rows
+
+
+def both(rows, centers, i, k):
+    native = rows.native()
+    fast, reference = np.empty(k, np.float32), np.empty(k)
+    _core.native.panel_similarities(native, centers, i, fast)
+    _core.native.reference_similarities(native, centers, i, reference)
+    return fast.astype(np.float64), reference
+
+
+@st.composite
+def matrices(draw):
+    """Rows with values of very different sizes and signs, sparse or full, long or short."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(2, 6)), draw(st.sampled_from([1, 3, 17, 200, 3000]))
+    decades = draw(st.sampled_from([0, 3, 30]))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, 0, (n, d))
+    if draw(st.booleans()):
+        X = np.abs(X)
+    X[rng.random((n, d)) < draw(st.sampled_from([0.0, 0.5, 0.97]))] = 0.0
+    X[:, rng.integers(d)] += 1.0
+    if draw(st.booleans()):
+        X[1] = X[0]  # a similarity of 1
+    return X.astype(draw(st.sampled_from([np.float32, np.float64])))
+
+
+def test_error_bound(simd):
+    @settings(max_examples=60)
+    @given(matrices(), st.sampled_from([1, 15, 16, 17, 70, 130]), st.booleans())
+    def check(X, k, sparse):
+        rows = unit_rows(sp.csr_array(X) if sparse else X)
+        centers = place_rows(rows, rows, np.arange(k) % len(X))
+        for i in range(len(X)):
+            fast, reference = both(rows, centers, i, k)
+            size = len(rows.entries(i)[0]) if sparse else X.shape[1]
+            assert np.all(np.abs(fast - reference) <= _core.native.panel_error(size))
+
+    check()
+
+
+def test_reference_is_the_exact_product_rounded():
+    """sim64 against exact rational arithmetic, within float64's own error bound."""
+    from fractions import Fraction
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5, 40))
+    rows = unit_rows(X)
+    centers = place_rows(rows, rows)
+    for i in range(5):
+        _, reference = both(rows, centers, i, 5)
+        for j in range(5):
+            exact = sum(
+                Fraction(float(x)) * int(c)
+                for x, c in zip(rows.values[i], centers.vector(j), strict=True)
+            )
+            length = float(sum(int(c) ** 2 for c in centers.vector(j))) ** 0.5
+            assert abs(float(exact) / length - reference[j]) <= 50 * 2.0**-53
+
+
+def test_reference_has_the_same_bits_everywhere(case):
+    """Ranks, containers and instruction sets change nothing in sim64."""
+    seen = []
+    for X in (case.X, case.X.toarray()):
+        for name in _core.available():
+            original, _core.native = _core.native, _core.load(name)
+            try:
+                rows = unit_rows(X)
+                centers = place_rows(rows, unit_rows(case.init))
+                usable = rows.usable[:20]
+                seen.append([both(rows, centers, int(i), case.n_clusters)[1] for i in usable])
+            finally:
+                _core.native = original
+    assert all(np.array_equal(seen[0], other) for other in seen[1:])
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 2**22))
+@example(2**23)
+def test_the_error_bound_covers_its_first_order(size):
+    bound = _core.native.panel_error(size)
+    assert bound >= (size + 8) * 2.0**-24
+    assert bound == np.inf or bound <= 1.0
