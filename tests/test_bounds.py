@@ -1,10 +1,15 @@
 """Bounds are never violated: over all angles, in the worst position, rounding included."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans.centers import sums_of
+from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
+from arcmeans.initialise import given_centers
+from arcmeans.rows import unit_rows
 
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.
 SLACK = 4e-16
@@ -130,12 +135,34 @@ def test_half_the_angle_separates():
     check()
 
 
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "lloyd"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bounds_hold_through_whole_runs(case, dtype, algorithm):
+    """After every pass, for every row, relocated ones included."""
+    rows = unit_rows(case.X.astype(dtype))
+    centers = given_centers(rows, case.init.astype(dtype), 1)
+    engine = Engine(rows, case.n_clusters, EngineOptions(algorithm))
+    unit = case.X.toarray()[rows.usable]
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    everyone = np.arange(len(unit))
+    margin = 1e-7 if dtype == np.float32 else 1e-14
+    for _ in range(12):
+        if engine.assign(centers).changed == 0:
+            break
+        cosines = unit @ sums_of(rows, centers).unit(np.float64).T
+        labels = engine.labels[rows.usable]
+        assert np.all(engine._lower[rows.usable] <= cosines[everyone, labels] + margin)
+        if engine._uppers is not None:
+            assert np.all(engine._uppers[rows.usable] >= cosines - margin)
+        else:
+            cosines[everyone, labels] = -1.0
+            assert np.all(engine._upper[rows.usable] >= cosines.max(axis=1) - margin)
+        engine.relocate(centers)
+        centers.move(engine.sum_changes(), 1)
+
+
 def test_a_center_that_kept_its_rows_costs_nothing():
     """Movement zero is known from membership; the stored bounds then keep every bit."""
-    from arcmeans.engine import Engine, EngineOptions
-    from arcmeans.initialise import given_centers
-    from arcmeans.rows import unit_rows
-
     rng = np.random.default_rng(0)
     near, far = rng.random((2, 30, 4))
     X = np.hstack([np.vstack([near, 0 * far]), np.vstack([0 * near, far])])
