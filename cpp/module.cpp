@@ -190,6 +190,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(nb::init<>())
       .def_ro("similarities", &Work::similarities)
       .def_ro("center_similarities", &Work::center_similarities)
+      .def_rw("reused", &Work::reused)
       .def_ro("exact_decisions", &Work::exact_decisions)
       .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
       .def_ro("skipped_by_centers", &Work::skipped_by_centers)

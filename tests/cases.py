@@ -81,9 +81,18 @@ def far_seeds():
 
 
 def opposite():
-    """Seeds behind all rows: every similarity of the first pass is negative."""
+    """Seeds behind all rows: every similarity of the first pass is negative.
+
+    One lane of a line is left without a center, and must not be seen.
+    """
     X = np.abs(np.random.default_rng(10).standard_normal((90, 7)))
-    return Case(sp.csr_array(X), -X[:5])
+    return Case(sp.csr_array(X), -X[:15])
+
+
+def one_far_seed():
+    """One cluster is empty from the start, and the other centers move little."""
+    X = np.abs(np.random.default_rng(11).standard_normal((150, 6)))
+    return Case(sp.csr_array(X), np.vstack([X[:6], -np.ones(6)]))
 
 
 def text():
@@ -119,6 +128,7 @@ CASES = {
         a_cluster_each,
         far_seeds,
         opposite,
+        one_far_seed,
         text,
         cancelling,
     )

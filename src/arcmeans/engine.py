@@ -85,6 +85,7 @@ class Engine:
             self._adopted = False
             work = _core.native.Work()
             work.changed = int(np.count_nonzero(self.labels >= 0))
+            work.reused = work.changed * self.n_clusters
             return work
         options = self.options
         return _core.native.assign(

@@ -220,12 +220,8 @@ def _kmeans_parallel(
     every = np.arange(rows.n_rows)
     for _ in range(options.rounds):
         far = weights * np.clip(options.alpha - best, 0.0, None)
-        chance = _scrambled(every.astype(np.uint64), random_state) / 2.0**64
-        # The sum in integers, so that it is the same however the rows are split.
-        total = float(np.rint(far * 2.0**20).sum()) / 2.0**20
-        drawn = np.flatnonzero(chance * total < options.oversampling * n_clusters * far)
-        known = search.hashes[candidates]
-        drawn = drawn[~np.isin(search.hashes[drawn], known)]
+        drawn = _independent_draws(far, options.oversampling * n_clusters, random_state)
+        drawn = drawn[~np.isin(search.hashes[drawn], search.hashes[candidates])]
         drawn = drawn[np.sort(np.unique(search.hashes[drawn], return_index=True)[1])]
         if not len(drawn):
             continue
@@ -243,6 +239,16 @@ def _kmeans_parallel(
     search.similarities += inner.similarities
     picked = [candidates[i] for i in indices]
     return np.array(_topped_up(search, picked, n_clusters, options)), search
+
+
+def _independent_draws(
+    far: NDArray[np.float64], expected: float, random_state: np.random.RandomState
+) -> NDArray[np.int64]:
+    """Each row by itself, with probability min(1, expected·far/Σ far)."""
+    # Chances by row number and a sum in integers: the same however the rows are split.
+    chance = _scrambled(np.arange(len(far), dtype=np.uint64), random_state) / 2.0**64
+    total = float(np.rint(far * 2.0**20).astype(np.int64).sum()) / 2.0**20
+    return np.flatnonzero(chance * total < expected * far)
 
 
 def _topped_up(

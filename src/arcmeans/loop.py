@@ -67,6 +67,7 @@ def run(
                     iteration=len(iterations) + 1,
                     similarities=work.similarities,
                     center_similarities=work.center_similarities,
+                    reused=work.reused,
                     exact_decisions=work.exact_decisions,
                     skipped_by_bounds=work.skipped_by_bounds,
                     skipped_by_centers=work.skipped_by_centers,

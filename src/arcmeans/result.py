@@ -20,6 +20,8 @@ class Iteration:
     """Row–center similarities computed."""
     center_similarities: int
     """Center–center similarities computed."""
+    reused: int
+    """Row–center similarities known from the seeding, not computed again."""
     exact_decisions: int
     """Rows whose float32 similarities lay too close together, decided by float64."""
     skipped_by_bounds: int

@@ -96,6 +96,7 @@ class CenterTests:
 
 class Work:
     changed: int
+    reused: int
     def __init__(self) -> None: ...
     @property
     def similarities(self) -> int: ...
