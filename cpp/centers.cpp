@@ -57,14 +57,14 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
   set_length(j, squared);
 }
 
-double Centers::objective(const std::vector<SumChange>& changes) const {
+double Centers::objective(const SumChanges* changes) const {
   double total = 0.0;
   for (std::size_t j = 0; j < scale_.size(); ++j) {
     Wide dot = detached_[j] ? 0 : squared_[j];
-    if (!changes.empty()) {
+    if (changes) {
       const std::int64_t* center = vector(static_cast<int>(j));
-      const SumChange& change = changes[j];
-      for (std::size_t e = 0; e < change.features.size(); ++e) {
+      const SumChange& change = (*changes)[j];
+      for (std::size_t e = 0; e < change.size; ++e) {
         dot += product(center[change.features[e]], change.values[e]);
       }
     }
@@ -73,7 +73,7 @@ double Centers::objective(const std::vector<SumChange>& changes) const {
   return total * unit_;
 }
 
-void Centers::move(const std::vector<SumChange>& changes, int n_threads) {
+void Centers::move(const SumChanges& changes, int n_threads) {
   parallel_chunks(n_centers_, 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
     move(static_cast<int>(j), changes[static_cast<std::size_t>(j)]);
   });
@@ -98,7 +98,7 @@ void Centers::move(int j, const SumChange& change) {
   count_[c] += change.rows;
 
   std::int64_t* vector = vectors_.data() + offset(j);
-  const auto n = change.features.size();
+  const std::size_t n = change.size;
   Wide touched_before = 0;  // squares of the entries that change, before and after
   Wide touched_after = 0;
   Wide dot = 0;  // the old vector and the change

@@ -38,11 +38,11 @@ class Centers {
 
   // Σ w·sim of the rows to their own centers after a change of labels and before the move: for each
   // cluster the product of center and new sum, computed in integers and rounded once. Without
-  // changes it is Σ ‖sum‖.
-  double objective(const std::vector<SumChange>& changes) const;
+  // changes (null) it is Σ ‖sum‖.
+  double objective(const SumChanges* changes) const;
 
   // Moves each center to its new sum. Costs in proportion to the features touched.
-  void move(const std::vector<SumChange>& changes, int n_threads);
+  void move(const SumChanges& changes, int n_threads);
 
   // The last move, center by center; and ‖c′ − c‖, for the trace.
   Movement movement(int j) const {

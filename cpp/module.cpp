@@ -58,10 +58,6 @@ void dense_rows(HeldRows* self, In2<T> values, std::optional<In<double>> weights
   if (weights) self->arrays.emplace_back(*weights);
 }
 
-struct HeldChanges {
-  std::vector<SumChange> clusters;
-};
-
 template <class Index, class T>
 void bind_sparse_preparation(nb::module_& m) {
   m.def(
@@ -130,15 +126,14 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
 
-  nb::class_<HeldChanges>(m, "SumChanges");
-  m.def(
-      "sum_changes",
-      [](const HeldRows& rows, In<std::int32_t> previous, In<std::int32_t> labels, int n_clusters,
-         int n_threads) {
-        return HeldChanges{
-            sum_changes(rows, previous.data(), labels.data(), n_clusters, n_threads)};
-      },
-      Released());
+  nb::class_<SumChanges>(m, "SumChanges")
+      .def(nb::init<int>())
+      .def(
+          "collect",
+          [](SumChanges& self, const HeldRows& rows, In<std::int32_t> previous,
+             In<std::int32_t> labels,
+             int n_threads) { self.collect(rows, previous.data(), labels.data(), n_threads); },
+          Released());
   nb::class_<Centers>(m, "Centers")
       .def(nb::init<int, std::int32_t, double>())
       .def(
@@ -147,16 +142,11 @@ NB_MODULE(ARCMEANS_MODULE, m) {
             self.place(j, features.data(), values.data(), static_cast<std::int64_t>(values.size()));
           },
           Released())
-      .def(
-          "objective",
-          [](const Centers& self, const HeldChanges* changes) {
-            return self.objective(changes ? changes->clusters : std::vector<SumChange>{});
-          },
-          nb::arg().none(), Released())
+      .def("objective", &Centers::objective, nb::arg().none(), Released())
       .def(
           "move",
-          [](Centers& self, const HeldChanges& changes, int n_threads) {
-            self.move(changes.clusters, n_threads);
+          [](Centers& self, const SumChanges& changes, int n_threads) {
+            self.move(changes, n_threads);
           },
           Released())
       .def_prop_ro("one", &Centers::one)

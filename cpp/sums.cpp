@@ -42,9 +42,21 @@ Members members_of(const Rows& rows, const std::int32_t* previous, const std::in
   return members;
 }
 
+// The members of a cluster lie anywhere; the entries of the next but one are asked for early.
+template <class Row>
+void prefetch(const Row& row) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(*row.values));
+  for (std::int64_t e = 0; e < row.size; e += 64 / bytes) __builtin_prefetch(row.values + e);
+  if constexpr (!Row::dense) {
+    for (std::int64_t e = 0; e < row.size; e += 16) __builtin_prefetch(row.features + e);
+  }
+}
+
+}  // namespace
+
 // Sums up one cluster at a time over all features, and remembers which blocks of them were touched:
 // a store without a branch for each entry, and the sums come out in ascending order.
-class Accumulator {
+class SumChanges::Accumulator {
  public:
   explicit Accumulator(std::int32_t n_features)
       : sums_((static_cast<std::size_t>(n_features) / kBlock + 1) * kBlock),
@@ -59,18 +71,27 @@ class Accumulator {
     }
   }
 
-  // Hands over the sums that are not zero and begins anew.
+  // Hands over the sums that are not zero and begins anew. Each is written and then kept or not by
+  // counting on: a branch would be mispredicted too often.
   void take(SumChange& change) {
+    std::size_t size = 0;
     for (std::size_t block = 0; block < touched_.size(); ++block) {
       if (!touched_[block]) continue;
       touched_[block] = 0;
+      if (change.values.size() < size + kBlock) {
+        change.features.resize(2 * size + kBlock);
+        change.values.resize(2 * size + kBlock);
+      }
+      std::int32_t* features = change.features.data();
+      std::int64_t* values = change.values.data();
       for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) {
-        if (sums_[f] == 0) continue;
-        change.features.push_back(static_cast<std::int32_t>(f));
-        change.values.push_back(sums_[f]);
+        features[size] = static_cast<std::int32_t>(f);
+        values[size] = sums_[f];
+        size += sums_[f] != 0;
         sums_[f] = 0;
       }
     }
+    change.size = size;
   }
 
  private:
@@ -83,47 +104,39 @@ class Accumulator {
     }
   }
 
-  static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kBlock = 8;
   std::vector<std::int64_t> sums_;
   std::vector<char> touched_;
 };
 
-// The members of a cluster lie anywhere; the entries of the next but one are asked for early.
-template <class Row>
-void prefetch(const Row& row) {
-  const auto bytes = static_cast<std::int64_t>(sizeof(*row.values));
-  for (std::int64_t e = 0; e < row.size; e += 64 / bytes) __builtin_prefetch(row.values + e);
-  if constexpr (!Row::dense) {
-    for (std::int64_t e = 0; e < row.size; e += 16) __builtin_prefetch(row.features + e);
-  }
-}
+SumChanges::SumChanges(int n_clusters) : clusters_(static_cast<std::size_t>(n_clusters)) {}
+SumChanges::~SumChanges() = default;
 
-}  // namespace
-
-std::vector<SumChange> sum_changes(const Rows& rows, const std::int32_t* previous,
-                                   const std::int32_t* labels, int n_clusters, int n_threads) {
+void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
+                         int n_threads) {
+  const auto n_clusters = static_cast<int>(clusters_.size());
   const Members members = members_of(rows, previous, labels, n_clusters);
-  std::vector<SumChange> changes(static_cast<std::size_t>(n_clusters));
-  std::vector<std::unique_ptr<Accumulator>> accumulators(static_cast<std::size_t>(n_threads));
+  accumulators_.resize(static_cast<std::size_t>(n_threads));
   visit(rows, [&](const auto& typed) {
     parallel_chunks(n_clusters, 1, n_threads, [&](int thread, std::int64_t c, std::int64_t) {
-      const auto j = static_cast<std::size_t>(c);
-      const std::int64_t begin = members.starts[j];
-      const std::int64_t end = members.starts[j + 1];
-      if (begin == end) return;
-      auto& mine = accumulators[static_cast<std::size_t>(thread)];
+      SumChange& change = clusters_[static_cast<std::size_t>(c)];
+      const std::int64_t begin = members.starts[static_cast<std::size_t>(c)];
+      const std::int64_t end = members.starts[static_cast<std::size_t>(c) + 1];
+      change.rows = 0;
+      change.touched = begin < end;
+      change.size = 0;
+      if (!change.touched) return;
+      auto& mine = accumulators_[static_cast<std::size_t>(thread)];
       if (!mine) mine = std::make_unique<Accumulator>(rows.n_features);
-      changes[j].touched = true;
       for (std::int64_t m = begin; m < end; ++m) {
         const Member member = members.all[static_cast<std::size_t>(m)];
         if (m + 2 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 2)].row));
         mine->add(typed.row(member.row), rows.one, rows.weight(member.row), member.sign);
-        changes[j].rows += member.sign;
+        change.rows += member.sign;
       }
-      mine->take(changes[j]);
+      mine->take(change);
     });
   });
-  return changes;
 }
 
 }  // namespace arcmeans

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "rows.hpp"
@@ -14,12 +15,29 @@ namespace arcmeans {
 struct SumChange {
   std::int64_t rows = 0;
   bool touched = false;  // a row came or went
+  std::size_t size = 0;  // entries of the change; the vectors may have room for more
   std::vector<std::int32_t> features;
   std::vector<std::int64_t> values;
 };
 
-// One change for each cluster, from how the rows were labelled and how they are now.
-std::vector<SumChange> sum_changes(const Rows& rows, const std::int32_t* previous,
-                                   const std::int32_t* labels, int n_clusters, int n_threads);
+// The changes of all clusters. Collected anew each pass into the same memory.
+class SumChanges {
+ public:
+  explicit SumChanges(int n_clusters);
+  ~SumChanges();
+  SumChanges(const SumChanges&) = delete;
+  SumChanges& operator=(const SumChanges&) = delete;
+
+  // From how the rows were labelled and how they are now.
+  void collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
+               int n_threads);
+
+  const SumChange& operator[](std::size_t j) const { return clusters_[j]; }
+
+ private:
+  class Accumulator;
+  std::vector<SumChange> clusters_;
+  std::vector<std::unique_ptr<Accumulator>> accumulators_;  // one a thread
+};
 
 }  // namespace arcmeans

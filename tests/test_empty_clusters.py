@@ -9,11 +9,11 @@ from arcmeans.initialise import given_centers
 from arcmeans.rows import unit_rows
 
 
-def passed(X, init):
+def passed(X, init, algorithm="lloyd"):
     """An engine after its first pass, and the centers."""
     rows = unit_rows(X)
     centers = given_centers(rows, init, 1)
-    engine = Engine(rows, len(init), EngineOptions())
+    engine = Engine(rows, len(init), EngineOptions(algorithm))
     engine.assign(centers)
     return engine, centers
 
@@ -24,6 +24,17 @@ def test_the_least_similar_rows_move():
     assert engine.labels.tolist() == [0] * 5
     assert engine.relocate(centers) == 2
     assert engine.labels.tolist() == [0, 0, 2, 1, 0]
+
+
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "lloyd"])
+def test_bounds_of_a_moved_row_are_forgotten(algorithm):
+    """u(i) is about all centers but the own one, and that is another now."""
+    X = np.array([[1.0, 0.0], [0.9, 0.1], [0.5, 0.5], [0.2, 0.8], [0.7, 0.3]])
+    engine, centers = passed(X, np.array([[1.0, 0.0], [-1.0, 0.0]]), algorithm)
+    engine.relocate(centers)
+    assert engine.labels.tolist() == [0, 0, 0, 1, 0]
+    assert engine._lower[3] == -1.0
+    assert engine._upper is None or engine._upper[3] == 1.0
 
 
 def test_never_two_rows_of_one_direction():

@@ -43,6 +43,7 @@ def assert_same_bits(a, b):
     assert a.stopped == b.stopped
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("empty_cluster", ["relocate", "keep"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_algorithms_threads_and_chunks_agree(case, dtype, simd, empty_cluster):

@@ -67,6 +67,7 @@ def test_postings_read_less():
     assert many.similarities == 100 * 2000
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_seeds_everywhere(method):
     X = text_like()
@@ -278,7 +279,9 @@ def test_the_first_pass_is_taken_over(case, method, algorithm, dtype, n_threads)
     assert with_seeding.inertia_ == anew.inertia_
     assert with_seeding.n_iter_ == anew.n_iter_
     assert with_seeding.trace_["similarities"][0] == 0
-    assert with_seeding.trace_["reused"][0] == len(rows.usable) * k == anew.trace_["similarities"][0]
+    assert (
+        with_seeding.trace_["reused"][0] == len(rows.usable) * k == anew.trace_["similarities"][0]
+    )
     assert np.all(with_seeding.trace_["reused"][1:] == 0)
     # The bounds that were taken over are good for the passes that follow. Elkan keeps one for each
     # center, and the seeding knows only the second best: a few more are computed.

@@ -17,13 +17,18 @@ def vectors(centers, rows, k):
     return out if rows.rank is None else out[:, rows.rank]
 
 
+def changed(rows, previous, labels, k, n_threads=1):
+    changes = _core.native.SumChanges(k)
+    changes.collect(rows.native(), previous, labels, n_threads)
+    return changes
+
+
 def moved(rows, k, *labelings, n_threads=1):
     """The vectors after the rows were labelled in turn in each of these ways."""
     centers = place_rows(rows, rows, np.zeros(k, np.int64))
     previous = np.full(rows.n_rows, -1, np.int32)
     for labels in labelings:
-        changes = _core.native.sum_changes(rows.native(), previous, labels, k, n_threads)
-        centers.move(changes, n_threads)
+        centers.move(changed(rows, previous, labels, k, n_threads), n_threads)
         previous = labels
     return vectors(centers, rows, k)
 
@@ -114,7 +119,7 @@ def test_rows_that_cancel_leave_the_center_where_it_is():
     rows = unit_rows(X)
     centers = place_rows(rows, unit_rows(np.array([[3.0, 1.0]])))
     labels = np.zeros(4, np.int32)
-    changes = _core.native.sum_changes(rows.native(), np.full(4, -1, np.int32), labels, 1, 1)
+    changes = changed(rows, np.full(4, -1, np.int32), labels, 1)
     before = centers.vector(0).copy()
     centers.move(changes, 1)
     assert np.array_equal(before, centers.vector(0))
@@ -122,5 +127,5 @@ def test_rows_that_cancel_leave_the_center_where_it_is():
     # The rows sum to zero all the same: when one leaves, the rest point the other way.
     after = labels.copy()
     after[0] = -1
-    centers.move(_core.native.sum_changes(rows.native(), labels, after, 1, 1), 1)
+    centers.move(changed(rows, labels, after, 1), 1)
     assert np.all(centers.vector(0) < 0)

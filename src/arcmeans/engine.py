@@ -44,6 +44,7 @@ class Engine:
         self.options = options
         self.labels: NDArray[np.int32] = np.full(rows.n_rows, -1, np.int32)
         self._previous = self.labels.copy()
+        self._changes = _core.native.SumChanges(n_clusters)
         self._native_rows = rows.native()
         n, k = rows.n_rows, n_clusters
         algorithm = options.algorithm
@@ -104,14 +105,14 @@ class Engine:
         )
 
     def sum_changes(self) -> _core.native.SumChanges:
-        """How the clusters' sums change by the labels that changed in the last pass."""
-        return _core.native.sum_changes(
-            self._native_rows,
-            self._previous,
-            self.labels,
-            self.n_clusters,
-            self.options.n_threads,
+        """How the clusters' sums change by the labels that changed in the last pass.
+
+        The record is filled anew by the next call.
+        """
+        self._changes.collect(
+            self._native_rows, self._previous, self.labels, self.options.n_threads
         )
+        return self._changes
 
     def relocate(self, centers: _core.native.Centers) -> int:
         """Gives each cluster without rows the row least similar to its own center.
