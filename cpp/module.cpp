@@ -206,6 +206,12 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       Released());
 
   m.def(
+      "similarity_matrix",
+      [](const HeldRows& rows, const Centers& centers, int n_threads, Out2<double> similarities) {
+        similarity_matrix(rows, centers, n_threads, similarities.data());
+      },
+      Released());
+  m.def(
       "nearest",
       [](const HeldRows& rows, const Centers& centers, In<std::int64_t> which, int n_threads,
          Out<std::int32_t> labels, Out<double> similarities) {

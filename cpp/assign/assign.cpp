@@ -43,6 +43,21 @@ void own_similarities(const Rows& rows, const Centers& centers, const std::int32
   });
 }
 
+void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
+                       double* similarities) {
+  const std::int64_t k = centers.size();
+  visit(rows, [&](const auto& typed) {
+    parallel_chunks(rows.n_rows, 64, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      // Center by center: the frequent features of one stay in the cache for a chunk of rows.
+      for (int j = 0; j < centers.size(); ++j) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          similarities[i * k + j] = rows.zero[i] ? 0.0 : centers.similarity(typed.row(i), j);
+        }
+      }
+    });
+  });
+}
+
 void nearest(const Rows& rows, const Centers& centers, const std::int64_t* which, std::int64_t n,
              int n_threads, std::int32_t* labels, double* similarities) {
   visit(rows, [&](const auto& typed) {

@@ -125,6 +125,9 @@ def assign(
 def own_similarities(
     rows: Rows, centers: Centers, labels: _Ints, n_threads: int, similarities: _Doubles, /
 ) -> None: ...
+def similarity_matrix(
+    rows: Rows, centers: Centers, n_threads: int, similarities: _Doubles, /
+) -> None: ...
 def nearest(
     rows: Rows,
     centers: Centers,
