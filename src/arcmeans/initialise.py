@@ -54,18 +54,21 @@ class Seeds:
     """Known where every row was compared with every seed."""
 
 
+Chosen = tuple[NDArray[np.int64], "_Search | None"]
+"""The rows chosen, and the search that found them where there was one."""
+
+
 class _Search:
     """Rows chosen one after another, with the similarities of all rows to those chosen."""
 
     def __init__(
-        self, rows: Rows, n_clusters: int, n_seeds: int, random_state: Any, n_threads: int
+        self, rows: Rows, n_seeds: int, random_state: np.random.RandomState, n_threads: int
     ) -> None:
         self.rows = rows
         self.random_state = random_state
         self.n_threads = n_threads
         self.hashes = rows.hashes(np.arange(rows.n_rows), n_threads)
         self.native = _core.native.SeedSearch(rows.native(), n_seeds)
-        self.n_clusters = n_clusters
         self.indices: list[int] = []
         self.similarities = 0
         self.entries = 0
@@ -105,13 +108,19 @@ class _Search:
         return FirstPass(np.array(native.labels), np.array(native.best), np.array(native.second))
 
 
-def _random(rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any, n: int) -> Any:
+def _random(
+    rows: Rows,
+    n_clusters: int,
+    options: SeedOptions,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> Chosen:
     """Uniform over the distinct directions, without replacement.
 
     Each direction gets a number from the random state and its own content, and the smallest win:
     the draw does not depend on the order of the rows, nor on how often one occurs.
     """
-    keys = _scrambled(rows.hashes(rows.usable, n), random_state)
+    keys = _scrambled(rows.hashes(rows.usable, n_threads), random_state)
     taken = 2 * n_clusters + 16
     while True:  # more and more of the smallest keys, until enough of them are distinct
         taken = min(taken, len(keys))
@@ -123,44 +132,60 @@ def _random(rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any
 
 
 def _kmeans_plus_plus(
-    rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any, n: int
-) -> Any:
+    rows: Rows,
+    n_clusters: int,
+    options: SeedOptions,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> Chosen:
     """k-means++ (Arthur and Vassilvitskii, 2007) by cosine, as in the paper.
 
     The first seed by weight alone, each other in proportion to alpha − max similarity; with
     alpha = 1.5 the dissimilarity is a metric (Endo and Miyamoto, 2015).
     """
-    search = _Search(rows, n_clusters, n_clusters, random_state, n)
+    search = _Search(rows, n_clusters, random_state, n_threads)
     while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha)):
         search.choose(drawn[0])
     return np.array(search.indices), search
 
 
-def _greedy(rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any, n: int) -> Any:
+def _greedy(
+    rows: Rows,
+    n_clusters: int,
+    options: SeedOptions,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> Chosen:
     """k-means++ that draws several candidates for each seed and keeps the best of them."""
     trials = options.n_local_trials or 2 + int(np.log(n_clusters))
-    search = _Search(rows, n_clusters, n_clusters * trials, random_state, n)
+    search = _Search(rows, n_clusters * trials, random_state, n_threads)
     search.choose(search.draw(options.alpha)[0])
     while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha, trials)):
         best, best_left, best_similarities = -1, -1, None
         for i in dict.fromkeys(drawn):
             similarities = search.compare(i)
-            left = search.native.weigh(options.alpha, similarities, n)
+            left = search.native.weigh(options.alpha, similarities, n_threads)
             if best < 0 or left < best_left:
                 best, best_left, best_similarities = i, left, similarities
         search.choose(best, best_similarities)
     return np.array(search.indices), search
 
 
-def _afk_mc2(rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any, n: int) -> Any:
+def _afk_mc2(
+    rows: Rows,
+    n_clusters: int,
+    options: SeedOptions,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> Chosen:
     """AFK-MC² (Bachem et al., 2016), spherical as in Pratap et al. (2018).
 
     One pass for the proposal, half by distance to the first seed and half uniform; then a Markov
     chain for each seed, whose candidates alone are compared with the seeds so far.
     """
-    search = _Search(rows, n_clusters, 1, random_state, n)
+    search = _Search(rows, 1, random_state, n_threads)
     search.choose(search.draw(options.alpha)[0])
-    total = search.native.weigh(options.alpha, None, n)
+    total = search.native.weigh(options.alpha, None, n_threads)
     weights = np.zeros(rows.n_rows)
     weights[rows.usable] = 1.0 if rows.weights is None else rows.weights[rows.usable]
     proposal = weights / weights.sum()
@@ -169,27 +194,26 @@ def _afk_mc2(rows: Rows, n_clusters: int, options: SeedOptions, random_state: An
     reach = np.cumsum(proposal)
 
     centers = _core.native.Centers(n_clusters, rows.n_features, rows.one)
-    chosen = {int(search.hashes[search.indices[0]])}
     for j in range(1, n_clusters):
         features, values, _ = fixed_entries(rows, rows, search.indices[-1])
         centers.place(j - 1, features, values)
         at = random_state.random_sample(options.chain_length) * reach[-1]
         candidates = np.minimum(np.searchsorted(reach, at, side="right"), rows.usable[-1])
         labels, best = np.empty(len(candidates), np.int32), np.empty(len(candidates))
-        _core.native.nearest(rows.native(), centers, candidates, n, labels, best)
+        _core.native.nearest(rows.native(), centers, candidates, n_threads, labels, best)
         search.similarities += j * len(candidates)
         far = np.maximum(options.alpha - best, 0.0)
-        far[[int(h) in chosen for h in search.hashes[candidates]]] = 0.0
+        taken = search.hashes[search.indices]
+        far[np.isin(search.hashes[candidates], taken)] = 0.0
         here = _walk(far, proposal[candidates], random_state.random_sample(len(candidates)))
         if far[here] > 0:
-            i = int(candidates[here])
-        else:  # the chain met no direction that is new
-            left = [i for i in rows.usable if int(search.hashes[i]) not in chosen]
-            if not left:
-                break
-            i = int(left[random_state.randint(len(left))])
-        search.indices.append(i)
-        chosen.add(int(search.hashes[i]))
+            search.indices.append(int(candidates[here]))
+            continue
+        # The chain met no direction that is new.
+        left = rows.usable[~np.isin(search.hashes[rows.usable], taken)]
+        if not len(left):
+            break
+        search.indices.append(int(left[random_state.randint(len(left))]))
     return np.array(search.indices), search
 
 
@@ -204,14 +228,18 @@ def _walk(far: NDArray[Any], proposal: NDArray[Any], chance: NDArray[Any]) -> in
 
 
 def _kmeans_parallel(
-    rows: Rows, n_clusters: int, options: SeedOptions, random_state: Any, n: int
-) -> Any:
+    rows: Rows,
+    n_clusters: int,
+    options: SeedOptions,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> Chosen:
     """k-means|| (Bahmani et al., 2012): a few rounds of many independent draws, then k-means++.
 
     Each round every row is drawn with a probability in proportion to alpha − best; the candidates,
     weighted by the rows nearest to them, are then reduced to n_clusters by k-means++.
     """
-    search = _Search(rows, n_clusters, 1, random_state, n)
+    search = _Search(rows, 1, random_state, n_threads)
     search.choose(search.draw(options.alpha)[0])
     candidates = [search.indices[0]]
     best, labels = np.array(search.native.best), np.zeros(rows.n_rows, np.int64)
@@ -227,7 +255,7 @@ def _kmeans_parallel(
             continue
         centers = place_rows(rows, rows, drawn)
         found, similarities = np.empty(rows.n_rows, np.int32), np.empty(rows.n_rows)
-        _core.native.nearest(rows.native(), centers, every, n, found, similarities)
+        _core.native.nearest(rows.native(), centers, every, n_threads, found, similarities)
         search.similarities += len(drawn) * rows.n_rows
         nearer = similarities > best
         labels[nearer] = found[nearer] + len(candidates)
@@ -235,8 +263,8 @@ def _kmeans_parallel(
         candidates.extend(int(i) for i in drawn)
     nearby = np.bincount(labels, weights, len(candidates)).astype(np.float64)
     reduced = subset(rows, np.array(candidates), nearby)
-    indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state, n)
-    search.similarities += inner.similarities
+    indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state, n_threads)
+    search.similarities += inner.similarities if inner else 0
     picked = [candidates[i] for i in indices]
     return np.array(_topped_up(search, picked, n_clusters, options)), search
 
@@ -265,7 +293,7 @@ def _topped_up(
     return picked
 
 
-METHODS: dict[str, Callable[[Rows, int, SeedOptions, Any, int], Any]] = {
+METHODS: dict[str, Callable[[Rows, int, SeedOptions, np.random.RandomState, int], Chosen]] = {
     "random": _random,
     "k-means++": _kmeans_plus_plus,
     "greedy-k-means++": _greedy,
@@ -294,7 +322,7 @@ def choose_rows(
             stacklevel=5,
         )
         indices = np.resize(indices, n_clusters)
-    elif method in ("k-means++", "greedy-k-means++"):
+    elif search and method in ("k-means++", "greedy-k-means++"):
         first_pass = search.first_pass()
     return Seeds(
         indices=np.asarray(indices, np.int64),
