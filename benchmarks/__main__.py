@@ -1,33 +1,30 @@
 """``python -m benchmarks [names...] [--data PATH ...] [--quick]``."""
 
 import argparse
-import platform
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from arcmeans import _core
+from . import data, lloyd, machine, seeding, shares, table
 
-from . import data, lloyd, shares, table
-
-NAMES = ("lloyd", "shares")
-PACKAGES = ("arcmeans", "scikit-learn", "scipy", "numpy")
+NAMES = ("lloyd", "shares", "seeding")
 
 
 def main() -> None:
     arguments = _arguments()
-    _show_machine()
+    print(machine.describe(1))
     results: dict[str, list[Any]] = {name: [] for name in arguments.names or NAMES}
     for name, X in _matrices(arguments):
         _show_matrix(name, X)
         for benchmark, so_far in results.items():
             if benchmark == "lloyd":
                 records: list[Any] = list(lloyd.measure(name, X, arguments.quick))
-            else:
+            elif benchmark == "shares":
                 records = list(shares.measure(name, X, arguments.seeds))
+            else:
+                records = list(seeding.measure(name, X, arguments.quick, arguments.full))
             print(f"\n{benchmark}")
             table.show(records)
             so_far += records
@@ -37,13 +34,14 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Compare with peers.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"{' or '.join(NAMES)} (both)")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(NAMES)} (all)")
     parser.add_argument(
         "--data", nargs="+", type=Path, metavar="PATH", help=".npz or .npy (generated text)"
     )
     parser.add_argument("--rows", type=int, help="take the first ROWS rows of a file (all)")
     parser.add_argument("--seeds", type=int, help="random seeds for shares (3; quick 1)")
     parser.add_argument("--quick", action="store_true", help="less data, fewer repetitions")
+    parser.add_argument("--full", action="store_true", help="scikit-learn at every k of seeding")
     parser.add_argument(
         "--csv", type=Path, default=Path("results"), metavar="DIR", help="for CSV files (results)"
     )
@@ -66,22 +64,6 @@ def _matrices(arguments: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     if not arguments.data:
         n_rows, n_features = (5_000, 10_000) if arguments.quick else (50_000, 30_000)
         yield "generated", data.generated(n_rows, n_features, nnz_per_row=60)
-
-
-def _show_machine() -> None:
-    print(f"processor        {_processor()}")
-    print(f"instruction set  {_core.simd}")
-    versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
-    print(f"versions         Python {platform.python_version()}, {versions}")
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
 
 
 def _show_matrix(name: str, X: Any) -> None:

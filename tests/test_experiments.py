@@ -203,7 +203,7 @@ def test_all_methods(file, tmp_path):
 
 
 def test_k_above_the_rows_is_left_out(file, tmp_path):
-    run(file, tmp_path, "--rows", "12", "--k", "2", "13", "--seeds", "1")
+    assert run(file, tmp_path, "--rows", "12", "--k", "2", "13", "--seeds", "1") == 0
     assert {line["k"] for line in lines(tmp_path / "table2_runs.csv")} == {"2"}
 
 
@@ -228,6 +228,8 @@ def test_other_rows_are_other_runs(file, tmp_path, fits):
     run(file, tmp_path, "--rows", "50")
     assert len(fits) == 2 * RUNS
     assert {line["rows"] for line in lines(tmp_path / "table2.csv")} == {"50"}
+    run(file, tmp_path, "--rows", "50")
+    assert len(fits) == 2 * RUNS
 
 
 @pytest.mark.parametrize("cut", [1, 12, "line"])
@@ -241,6 +243,8 @@ def test_a_truncated_last_line_is_done_again(file, tmp_path, fits, cut):
     assert fits[RUNS:] == [fits[RUNS - 1]]
     assert changes.read_bytes() == expected
     assert len(lines(runs_file)) == RUNS
+    assert run(file, tmp_path) == 0
+    assert len(fits) == RUNS + 1
 
 
 def test_a_truncated_head_is_written_again(file, tmp_path, fits):
@@ -254,6 +258,7 @@ def test_interrupted(file, tmp_path, fits, monkeypatch, capsys):
 
     def stopped(data, task, n_threads):
         if len(fits) == 3:
+            assert len(lines(tmp_path / "table2_runs.csv")) == 3  # written as they were done
             raise KeyboardInterrupt
         return counted(data, task, n_threads)
 

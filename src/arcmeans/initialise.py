@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from .centers import fixed_entries, place_rows
+from .engine import Engine, EngineOptions
 from .result import FirstPass
 from .rows import Rows, subset, unit_rows
 
@@ -245,7 +246,6 @@ def _kmeans_parallel(
     best, labels = np.array(search.native.best), np.zeros(rows.n_rows, np.int64)
     weights = np.zeros(rows.n_rows)
     weights[rows.usable] = 1.0 if rows.weights is None else rows.weights[rows.usable]
-    every = np.arange(rows.n_rows)
     for _ in range(options.rounds):
         far = weights * np.clip(options.alpha - best, 0.0, None)
         drawn = _independent_draws(far, options.oversampling * n_clusters, random_state)
@@ -253,9 +253,7 @@ def _kmeans_parallel(
         drawn = drawn[np.sort(np.unique(search.hashes[drawn], return_index=True)[1])]
         if not len(drawn):
             continue
-        centers = place_rows(rows, rows, drawn)
-        found, similarities = np.empty(rows.n_rows, np.int32), np.empty(rows.n_rows)
-        _core.native.nearest(rows.native(), centers, every, n_threads, found, similarities)
+        found, similarities = _nearest(rows, place_rows(rows, rows, drawn), len(drawn), n_threads)
         search.similarities += len(drawn) * rows.n_rows
         nearer = similarities > best
         labels[nearer] = found[nearer] + len(candidates)
@@ -267,6 +265,17 @@ def _kmeans_parallel(
     search.similarities += inner.similarities if inner else 0
     picked = [candidates[i] for i in indices]
     return np.array(_topped_up(search, picked, n_clusters, options)), search
+
+
+def _nearest(
+    rows: Rows, centers: _core.native.Centers, n_centers: int, n_threads: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The nearest of the centers for every row, by a pass of Lloyd, and how similar it is."""
+    engine = Engine(rows, n_centers, EngineOptions(n_threads=n_threads))
+    engine.assign(centers)
+    similarities = np.empty(rows.n_rows)
+    _core.native.own_similarities(rows.native(), centers, engine.labels, n_threads, similarities)
+    return engine.labels, similarities
 
 
 def _independent_draws(
