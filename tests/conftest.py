@@ -1,10 +1,16 @@
 import functools
 
 import pytest
+from hypothesis import settings
 
 from arcmeans import _core
 
 from .cases import CASES
+
+
+# No test is about time, not even one example of a property.
+settings.register_profile("arcmeans", deadline=None)
+settings.load_profile("arcmeans")
 
 
 @functools.cache
