@@ -14,20 +14,21 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test lint format sanitize tsan bench clean
+.PHONY: help demo test test-oldest lint format sanitize tsan bench clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo      cluster a small collection of texts and show what comes out"
-	@echo "make test      run the tests"
-	@echo "make lint      check style, types and formatting"
-	@echo "make format    format Python and C++"
-	@echo "make sanitize  run the tests under AddressSanitizer and UBSan (GCC)"
-	@echo "make tsan      run the threaded tests under ThreadSanitizer (GCC)"
-	@echo "make bench     measure side by side with peers"
-	@echo "make clean     remove environments, builds and caches"
+	@echo "make demo         cluster a small collection of texts and show what comes out"
+	@echo "make test         run the tests"
+	@echo "make test-oldest  run them with the oldest scikit-learn, SciPy and NumPy supported"
+	@echo "make lint         check style, types and formatting"
+	@echo "make format       format Python and C++"
+	@echo "make sanitize     run the tests under AddressSanitizer and UBSan (GCC)"
+	@echo "make tsan         run the threaded tests under ThreadSanitizer (GCC)"
+	@echo "make bench        measure side by side with peers"
+	@echo "make clean        remove environments, builds and caches"
 	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
-	@echo "demo, test, sanitize, tsan and bench, as in: make test ARGS='-k hamerly'"
+	@echo "demo, bench and all that test, as in: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
 	$(PY) -m arcmeans.demo $(ARGS)
@@ -50,7 +51,8 @@ format: $(VENV)/.linters
 	$(VENV)/bin/clang-format -i $(CPP)
 
 clean:
-	rm -rf .venv .venv-asan .venv-tsan build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-asan .venv-tsan build dist
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment: tools and tests first, then the core, built in place and incrementally.
@@ -89,6 +91,24 @@ $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(check_machine)
 	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON -e .
 	@touch $@
+
+# --- The oldest dependencies of pyproject.toml, as far back as there are wheels for this Python: an
+# environment and a build of their own.
+
+OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; python_version>="3.14"' \
+  'numpy==1.26.0; python_version<"3.13"' 'numpy==2.1.0; python_version=="3.13"' \
+  'numpy==2.3.2; python_version>="3.14"' 'scipy==1.12.0; python_version<"3.13"' \
+  'scipy==1.14.1; python_version=="3.13"' 'scipy==1.16.1; python_version>="3.14"' \
+  'pandas==2.2.3; python_version<"3.14"' 'pandas==2.3.3; python_version>="3.14"' \
+  'safetensors==0.4.3' 'pytest<9'
+.SECONDARY: .venv-oldest/.tools
+
+.venv-oldest/.built: .venv-oldest/.tools $(CORE)
+	.venv-oldest/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/oldest -e . $(OLDEST)
+	@touch $@
+
+test-oldest: .venv-oldest/.built
+	.venv-oldest/bin/python -m pytest $(ARGS)
 
 # --- Sanitizers: an environment and a build of their own. Python is not instrumented, so their
 # libraries are loaded ahead of it; libstdc++ too, or exceptions are not followed. Capturing is left

@@ -1,6 +1,7 @@
 #include "centers.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "parallel.hpp"
 
@@ -46,6 +47,15 @@ void Centers::set_movement(int j, double chord, double slack, std::int64_t terms
 
 void Centers::place(int j, const std::int32_t* features, const std::int64_t* values,
                     std::int64_t size) {
+  const auto c = static_cast<std::size_t>(j);
+  for (std::int64_t e = 0; e < size; ++e) {
+    if (features[e] < 0 || features[e] >= n_features_) {
+      throw std::invalid_argument("a center has a feature that the rows do not have");
+    }
+  }
+  if (squared_[c] != 0) clear_vector(j);
+  detached_[c] = 1;
+  count_[c] = 0;
   std::int64_t* vector = vectors_.data() + offset(j);
   const Panels::Column column = panels_.column(j);
   Wide squared = 0;

@@ -7,7 +7,6 @@ from arcmeans import _core
 
 from .cases import CASES
 
-
 # No test is about time, not even one example of a property.
 settings.register_profile("arcmeans", deadline=None)
 settings.load_profile("arcmeans")

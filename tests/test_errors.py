@@ -35,6 +35,15 @@ X = np.random.default_rng(0).random((20, 4))
         ({"init": np.ones((3, 4))}, "init has shape (3, 4), but n_clusters=8 centers of 4"),
         ({"init": np.ones((8, 5))}, "need shape (8, 4)."),
         ({"init": np.eye(8, 4)}, "init has an all-zero row, 4: a center needs a direction."),
+        ({"init": np.ones(8)}, "Expected 2D array, got 1D array"),
+        ({"init": np.ma.masked_less(X[:8], 0.5)}, "init is a masked array with "),
+        ({"init": lambda X, n_clusters, random_state: X[:3]}, "init has shape (3, 4), but n_cl"),
+        ({"algorithm": "simplified-hamerli"}, "Did you mean 'simplified-hamerly'?"),
+        ({"empty_cluster": "relocated"}, "Did you mean 'relocate'?"),
+        ({"warm_start": "yes"}, "warm_start='yes' should be True or False."),
+        ({"callback": "print"}, "callback='print' should be None or a callable."),
+        ({"checkpoint": 3}, "checkpoint=3 should be None or the path of a file."),
+        ({"checkpoint_seconds": -1}, "checkpoint_seconds=-1 should be a number >= 0."),
         ({"init": np.full((8, 4), np.nan)}, "init contains NaN or infinity (first in row 0)"),
     ],
 )
@@ -63,6 +72,9 @@ def test_not_finite_names_the_first_row(make, bad, dtype):
         (X[:0], "Found array with 0 sample(s)"),
         (X[:, :0], "Found array with 0 feature(s)"),
         (X + 1j, "Complex data not supported"),
+        (sp.csr_array(X + 1j), "Complex data not supported"),
+        (5.0, "Expected 2D array, got scalar array"),
+        (X[None], "Found array with dim 3"),
         (np.array([["a", "b"]] * 20, dtype=object), "could not convert string to float"),
     ],
 )
@@ -76,9 +88,27 @@ def test_wrong_number_of_features():
         SphericalKMeans(2).fit(X).predict(X[:, :3])
 
 
-def test_not_fitted():
+@pytest.mark.parametrize("method", ["predict", "transform", "score"])
+def test_not_fitted(method):
+    with pytest.raises(NotFittedError, match="This SphericalKMeans instance is not fitted yet"):
+        getattr(SphericalKMeans(2), method)(X)
+
+
+def test_no_names_before_the_fit():
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        SphericalKMeans(2).predict(X)
+        SphericalKMeans(2).get_feature_names_out()
+
+
+@pytest.mark.parametrize("method", ["fit", "predict", "transform", "score", "fit_transform"])
+def test_masked_values_are_not_taken_for_data(method):
+    """scikit-learn drops the mask without a word."""
+    masked = np.ma.masked_greater(X, 0.9)
+    model = SphericalKMeans(2, random_state=0).fit(X)
+    message = rf"X is a masked array with {masked.mask.sum()} of 80 values masked; masks are not"
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(masked)
+    unmasked = np.ma.array(X, mask=False)
+    assert np.array_equal(SphericalKMeans(2, random_state=0).fit(unmasked).labels_, model.labels_)
 
 
 @pytest.mark.filterwarnings("ignore:.*rows are all zero")
@@ -101,6 +131,16 @@ def test_fewer_directions_than_clusters():
     assert model.inertia_ < 1e-12
 
 
+def test_empty_clusters_of_given_centers_are_told():
+    Y = np.repeat(np.eye(3), 5, axis=0)
+    with pytest.warns(
+        ConvergenceWarning, match="Only 3 of n_clusters=5 clusters have rows"
+    ) as told:
+        SphericalKMeans(5, init=np.vstack([Y[::5], -Y[::8]])).fit(Y)
+    assert told[0].filename == __file__  # the warning points at the caller
+    SphericalKMeans(5, init=np.vstack([Y[::5], -Y[::8]]), empty_cluster="keep").fit(Y)
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -108,11 +148,17 @@ def test_fewer_directions_than_clusters():
         (np.r_[np.nan, np.ones(19)], "sample_weight[0]=nan should be a finite number >= 0."),
         (np.zeros(20), "sample_weight is zero for every row"),
         (np.ones(19), "sample_weight has shape (19,), expected (20,)."),
+        (np.ones((20, 1)), "sample_weight has shape (20, 1), expected (20,)."),
+        (np.ones(20) + 1j, "sample_weight has dtype complex128, expected real numbers."),
+        (["1"] * 20, "sample_weight has dtype <U1, expected real numbers."),
+        (np.ma.masked_equal(np.arange(20), 3), "sample_weight is a masked array with 1 of 20"),
     ],
 )
-def test_weights(weights, message):
+@pytest.mark.parametrize("method", ["fit", "fit_predict", "fit_transform", "score"])
+def test_weights(method, weights, message):
+    model = SphericalKMeans(2).fit(X)
     with pytest.raises(ValueError, match=re.escape(message)):
-        SphericalKMeans(2).fit(X, sample_weight=weights)
+        getattr(model, method)(X, sample_weight=weights)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The float32 kernel stays within its proven distance of the reference similarity."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -81,6 +82,22 @@ def test_reference_has_the_same_bits_everywhere(case):
             finally:
                 _core.native = original
     assert all(np.array_equal(seen[0], other) for other in seen[1:])
+
+
+def test_the_matrix_has_the_bits_of_the_reference(case, simd):
+    for X in (case.X, case.X.astype(np.float32).toarray()):
+        rows = unit_rows(X)
+        centers = place_rows(rows, unit_rows(case.init.astype(X.dtype)))
+        matrix = np.empty((rows.n_rows, case.n_clusters))
+        _core.native.similarity_matrix(rows.native(), centers, 2, matrix)
+        for i in range(0, rows.n_rows, 7):
+            assert np.array_equal(matrix[i], both(rows, centers, i, case.n_clusters)[1])
+
+
+def test_a_center_wider_than_the_rows_is_refused():
+    rows = unit_rows(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="a feature that the rows do not have"):
+        place_rows(rows, unit_rows(np.ones((2, 5))))
 
 
 @settings(max_examples=20)

@@ -2,10 +2,24 @@
 
 from importlib.metadata import version
 
+from . import metrics
+from .choose import choose_k
 from .config import show_config
 from .estimator import SphericalKMeans
+from .explanation import explain
+from .minibatch import MiniBatchSphericalKMeans
 from .result import Iteration
 from .seeding import Seeding, seed
 
 __version__ = version("arcmeans")
-__all__ = ["Iteration", "Seeding", "SphericalKMeans", "seed", "show_config"]
+__all__ = [
+    "Iteration",
+    "MiniBatchSphericalKMeans",
+    "Seeding",
+    "SphericalKMeans",
+    "choose_k",
+    "explain",
+    "metrics",
+    "seed",
+    "show_config",
+]

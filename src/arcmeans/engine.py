@@ -82,6 +82,7 @@ class Engine:
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
         """Labels every row with its most similar center; returns the work done."""
+        assert len(centers.scales) == self.n_clusters
         if self._adopted:
             self._adopted = False
             work = _core.native.Work()
@@ -155,3 +156,8 @@ class Engine:
             self._lower[rows] = -1.0
         if self._upper is not None:
             self._upper[rows] = 1.0
+
+    @property
+    def previous(self) -> NDArray[np.int32]:
+        """The labels before the last pass."""
+        return self._previous

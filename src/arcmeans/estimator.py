@@ -1,30 +1,45 @@
 """``SphericalKMeans``: k-means by cosine with the manners of scikit-learn's ``KMeans``."""
 
 import functools
-import sys
-import warnings
+import math
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from .caution import caution
 from .centers import place_rows, place_sums
+from .checkpoint import Checkpoint, Midway, identity_of, restored
 from .engine import ALGORITHMS, Engine, EngineOptions
+from .files import FilePath, load_model, save_model
 from .initialise import METHODS, SeedOptions, choose_rows, given_centers
-from .loop import EMPTY_CLUSTER, run
-from .result import CenterSums, FirstPass, Iteration, Result, trace_array
+from .loop import EMPTY_CLUSTER, best_of_runs, run
+from .memory import check_memory
+from .progress import CallbackSupportMixin, Display, Task, Watch, with_tasks
+from .result import CenterSums, Iteration, Result, trace_array
 from .rows import Rows, warn_of_zero_rows
 from .validation import (
+    check_callable,
     check_enough,
+    check_flag,
     check_integer,
     check_number,
     check_option,
+    check_path,
+    check_warm_start,
     checked_centers,
     checked_indices,
     checked_rows,
@@ -32,7 +47,13 @@ from .validation import (
 )
 
 
-class SphericalKMeans(ClusterMixin, BaseEstimator):
+class SphericalKMeans(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
     """Spherical k-means: clusters of rows by cosine, around centers of unit length.
 
     Rows are scaled to unit length internally; X itself is never changed, and sparse X is never
@@ -59,7 +80,9 @@ callable, default="random"
 
     algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly"}, \
 default="auto"
-        How to avoid computing similarities; it changes the time and memory only.
+        How to avoid computing similarities; it changes the time and memory only. If "elkan" or
+        "simplified-elkan" needs more memory than this process may use, a MemoryError says so
+        before the fit begins: see :func:`arcmeans.memory.required`.
 
     max_iter : int, default=300
         The most assign passes.
@@ -75,7 +98,8 @@ default="auto"
         Determines the initial centers.
 
     verbose : int, default=0
-        1 prints a line for each iteration to standard error.
+        1 shows the progress on standard error: one line that tqdm keeps up to date, or a line
+        for each iteration where tqdm is not installed or the output is not a terminal or notebook.
 
     alpha : float, default=1.0
         k-means++, its greedy form, afk-mc2 and k-means|| draw rows in proportion to alpha − (the
@@ -87,6 +111,29 @@ default="auto"
     empty_cluster : {"relocate", "keep"}, default="relocate"
         What becomes of a cluster that lost all its rows: it takes the row least similar to its
         own center, or keeps its center and stays empty until a row comes back.
+
+    warm_start : bool, default=False
+        With True, ``fit`` of a fitted model begins at its centers, so that clusters keep their
+        numbers; ``init`` and ``n_init`` are not used then. n_clusters and the features must be
+        those that were fitted.
+
+    callback : callable or None, default=None
+        Called once an iteration with its :class:`arcmeans.Iteration`, when the labels are known
+        and before the centers move: ``relocated`` and ``movement`` are still 0, ``trace_`` has
+        them. If it returns True, the fit ends there, runs of ``n_init`` to come included. If it
+        raises, the model is fitted with the best result so far, and the exception goes on to the
+        caller of ``fit``. With scikit-learn 1.9 and later there is ``set_callbacks`` too: fit is
+        a task, with a task for each run, with a task for each iteration.
+
+    checkpoint : path or None, default=None
+        A file to which the state of the fit is written every now and then, and from which ``fit``
+        goes on if it is there: the result is that of a fit that was never interrupted, bit for
+        bit. It must be of the same data and parameters (those that only cost time may differ).
+        Killed, interrupted by Ctrl-C or ended by an exception in a callback, a fit leaves it; at
+        its end it is removed. Two fits at a time need two files.
+
+    checkpoint_seconds : float, default=60.0
+        The time between two writes; 0 writes after every iteration.
 
     Attributes
     ----------
@@ -108,6 +155,9 @@ default="auto"
     n_features_in_ : int
         The number of features seen in fit.
 
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the features, where X has names that are all strings.
+
     Examples
     --------
     >>> import numpy as np
@@ -121,6 +171,10 @@ default="auto"
     _sums: CenterSums
     _dtype: np.dtype[Any]
     _centers: NDArray[Any] | None
+    labels_: NDArray[np.int32]
+    inertia_: float
+    n_iter_: int
+    trace_: NDArray[np.void]
 
     def __init__(
         self,
@@ -137,6 +191,10 @@ default="auto"
         alpha: float = 1.0,
         chain_length: int = 200,
         empty_cluster: Literal["relocate", "keep"] = "relocate",
+        warm_start: bool = False,
+        callback: Callable[[Iteration], Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 60.0,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -150,6 +208,10 @@ default="auto"
         self.alpha = alpha
         self.chain_length = chain_length
         self.empty_cluster = empty_cluster
+        self.warm_start = warm_start
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.checkpoint_seconds = checkpoint_seconds
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -169,39 +231,115 @@ default="auto"
         """
         self._check_parameters()
         n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=True, sample_weight=sample_weight)
+        warm = self.warm_start and hasattr(self, "_sums")
+        if warm:
+            check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
+        rows = self._rows(X, n_threads, reset=not warm, sample_weight=sample_weight)
         check_enough(rows, self.n_clusters)
+        check_memory(self.algorithm, rows.n_rows, self.n_clusters, rows.n_features)
         warn_of_zero_rows(rows)
-        # A stream for each run: the first is the same however many follow.
-        streams = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
-        best = None
-        for stream in streams:
-            result = self._run(X, rows, np.random.RandomState(stream), n_threads)
-            if best is None or result.objective > best.objective:
-                best = result
-            if result.interrupted:
-                break
-        assert best is not None
-        self._set_fitted(rows, best)
-        if result.interrupted:
-            if result.stopped == "interrupted":
-                warnings.warn(
-                    f"Interrupted after {len(result.iterations)} iterations; the estimator is "
-                    "fitted with the best result so far.",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
+        last = self._fit_rows(rows, warm, n_threads, X, y, {"sample_weight": sample_weight})
+        if last.stopped == "interrupted":
+            caution(
+                f"Interrupted after {len(last.iterations)} iterations; the estimator is "
+                "fitted with the best result so far.",
+                ConvergenceWarning,
+            )
+        elif self.empty_cluster == "relocate":
+            self._warn_of_empty_clusters(rows)
+        if last.error is not None:
+            raise last.error
+        if last.interrupted:
             raise KeyboardInterrupt
         return self
 
-    def _set_fitted(self, rows: Rows, result: Result) -> None:
-        self._sums = result.centers
-        self._dtype = rows.values.dtype
-        self._centers = None
-        self.labels_ = result.labels
-        self.inertia_ = max(0.0, 2.0 * (rows.total_weight - result.objective))
-        self.n_iter_ = len(result.iterations)
-        self.trace_ = trace_array(result.iterations)
+    def _warn_of_empty_clusters(self, rows: Rows) -> None:
+        """Clusters stay empty where there are fewer directions; the seeding may have said so."""
+        used = len(np.unique(self.labels_[rows.usable]))
+        known = isinstance(self.init, str) and not self.warm_start
+        if used < self.n_clusters and self.trace_["changed"][-1] == 0 and not known:
+            caution(
+                f"Only {used} of n_clusters={self.n_clusters} clusters have rows: X has fewer "
+                "distinct directions, or all rows lie at their centers.",
+                ConvergenceWarning,
+            )
+
+    @with_tasks
+    def _fit_rows(
+        self, rows: Rows, warm: bool, n_threads: int, X: Any, y: Any, metadata: dict[str, Any]
+    ) -> Result:
+        """All runs; fits the estimator with the best and returns the last of them."""
+        # A stream for each run: the first is the same however many follow.
+        n_runs = 1 if warm else self.n_init
+        streams = check_random_state(self.random_state).randint(2**31 - 1, size=n_runs)
+        checkpoint = self._checkpoint(rows, warm, n_threads)
+        saved = None if checkpoint is None else checkpoint.load()
+        if saved is not None:
+            streams = saved.streams
+        if checkpoint is not None:
+            checkpoint.streams = streams
+        fit = Task.fit(self, n_runs, X=X, y=y, metadata=metadata)
+
+        def one_run(i: int, midway: Midway | None) -> Result:
+            task = fit.part("run", self.max_iter)
+            engine = Engine(rows, self.n_clusters, self._engine_options(n_threads))
+            if midway is not None and checkpoint is not None:
+                centers = restored(engine, midway, checkpoint.path)
+            elif warm:
+                centers = place_sums(rows, replace(self._sums, one=rows.one))
+            else:
+                centers = self._start(X, engine, np.random.RandomState(streams[i]))
+            result = self._run(engine, centers, midway, checkpoint, task)
+            if result.error is None:
+                task.end(lambda: self._attributes(rows, result))
+            return result
+
+        best, last = best_of_runs(n_runs, one_run, checkpoint, saved)
+        for name, value in self._attributes(rows, best).items():
+            setattr(self, name, value)
+        if last.error is None:
+            if checkpoint is not None and not last.interrupted:
+                checkpoint.remove()
+            fit.end(dict)
+        return last
+
+    def _run(
+        self,
+        engine: Engine,
+        centers: _core.native.Centers,
+        midway: Midway | None,
+        checkpoint: Checkpoint | None,
+        task: Task,
+    ) -> Result:
+        """One run, from the initial centers or from midway to the end."""
+        watch = Watch(
+            callback=self.callback,
+            display=Display() if self.verbose else None,
+            checkpoint=checkpoint,
+            task=task,
+            fitted=lambda result: self._attributes(engine.rows, result),
+        )
+        return run(
+            engine,
+            centers,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            empty_cluster=self.empty_cluster,
+            watch=watch,
+            resumed=midway,
+        )
+
+    def _attributes(self, rows: Rows, result: Result) -> dict[str, Any]:
+        """The attributes of an estimator fitted with a result."""
+        return {
+            "_sums": result.centers,
+            "_dtype": rows.values.dtype,
+            "_centers": None,
+            "labels_": result.labels.copy(),
+            "inertia_": max(0.0, 2.0 * (rows.total_weight - result.objective)),
+            "n_iter_": len(result.iterations),
+            "trace_": trace_array(result.iterations),
+        }
 
     @property
     def cluster_centers_(self) -> NDArray[Any]:
@@ -217,6 +355,12 @@ default="auto"
     ) -> NDArray[np.int32]:
         """Cluster the rows of X and return their labels."""
         return self.fit(X, sample_weight=sample_weight).labels_
+
+    def fit_transform(
+        self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Cluster the rows of X and return their distances to the centers: see ``transform``."""
+        return self.fit(X, sample_weight=sample_weight)._distances(X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The most similar center of each row of X, by the arithmetic of the fit; -1 for zero rows.
@@ -238,6 +382,63 @@ default="auto"
         engine.assign(centers)
         return engine.labels
 
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The cosine distance 1 − cos of each row of X to each center, in [0, 2].
+
+        An all-zero row has no direction: its distance to every center is 1, as if orthogonal.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            In the dtype of X, by the arithmetic of the fit: except for all-zero rows and for
+            distances that are equal once rounded, the smallest of a row is that of ``predict``.
+        """
+        check_is_fitted(self)
+        return self._distances(X)
+
+    def _distances(self, X: Any) -> NDArray[Any]:
+        n_threads = threads(self.n_threads)
+        rows = self._rows(X, n_threads, reset=False)
+        distances = np.empty((rows.n_rows, len(self._sums.scales)))
+        centers = place_sums(rows, self._sums)
+        _core.native.similarity_matrix(rows.native(), centers, n_threads, distances)
+        np.subtract(1.0, distances, out=distances)
+        np.clip(distances, 0.0, 2.0, out=distances)
+        return distances.astype(rows.values.dtype, copy=False)
+
+    def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the inertia of X for the fitted centers, −Σ w·‖x − c‖²: greater is better.
+
+        Each unit row counts with the center most similar to it; all-zero rows do not count. For
+        the training rows and weights it is ``-inertia_`` up to rounding.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+            At most 0.
+        """
+        check_is_fitted(self)
+        n_threads = threads(self.n_threads)
+        rows = self._rows(X, n_threads, reset=False, sample_weight=sample_weight)
+        which = rows.usable
+        labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
+        centers = place_sums(rows, self._sums)
+        _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
+        chords = 2.0 * (1.0 - similarities)
+        if rows.weights is not None:
+            chords *= rows.weights[which]
+        return 0.0 - max(0.0, math.fsum(chords) / rows.weight_scale)
+
     def _rows(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
     ) -> Rows:
@@ -254,52 +455,69 @@ default="auto"
         check_integer("chain_length", self.chain_length, 1)
         check_option("algorithm", self.algorithm, ("auto", *ALGORITHMS))
         check_option("empty_cluster", self.empty_cluster, EMPTY_CLUSTER)
+        check_flag("warm_start", self.warm_start)
+        check_callable("callback", self.callback)
+        check_path("checkpoint", self.checkpoint)
+        check_number("checkpoint_seconds", self.checkpoint_seconds, 0)
         if isinstance(self.init, str):
             check_option("init", self.init, METHODS, ", an array or a callable")
 
+    def _checkpoint(self, rows: Rows, warm: bool, n_threads: int) -> Checkpoint | None:
+        """The file of this fit, if it is to have one."""
+        if self.checkpoint is None:
+            return None
+        start = self._sums if warm else None
+        identity = identity_of(rows, n_threads, self.get_params(deep=False), start)
+        return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
+
+    def _engine_options(self, n_threads: int) -> EngineOptions:
+        return EngineOptions("lloyd" if self.algorithm == "auto" else self.algorithm, n_threads)
+
     def _start(
-        self, X: Any, rows: Rows, random_state: np.random.RandomState, n_threads: int
-    ) -> tuple[_core.native.Centers, FirstPass | None]:
-        """Initial centers, and what the seeding learned of the first pass."""
-        k, init = self.n_clusters, self.init
+        self, X: Any, engine: Engine, random_state: np.random.RandomState
+    ) -> _core.native.Centers:
+        """Initial centers. What the seeding learned of the first pass goes to the engine."""
+        k, init, rows, n_threads = self.n_clusters, self.init, engine.rows, engine.options.n_threads
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
             seeds = choose_rows(rows, k, init, options, random_state, n_threads)
-            return place_rows(rows, rows, seeds.indices), seeds.first_pass
+            if seeds.first_pass is not None:
+                engine.adopt(seeds.first_pass)
+            return place_rows(rows, rows, seeds.indices)
         if callable(init):
             init = init(X, n_clusters=k, random_state=random_state)
         if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
-            return place_rows(rows, rows, checked_indices(np.asarray(init), k, rows)), None
-        return given_centers(rows, checked_centers(init, k, rows), n_threads), None
+            return place_rows(rows, rows, checked_indices(np.asarray(init), k, rows))
+        return given_centers(rows, checked_centers(init, k, rows), n_threads)
 
-    def _run(
-        self, X: Any, rows: Rows, random_state: np.random.RandomState, n_threads: int
-    ) -> Result:
-        """One run, from the initial centers to the end."""
-        centers, first_pass = self._start(X, rows, random_state, n_threads)
-        algorithm = "lloyd" if self.algorithm == "auto" else self.algorithm
-        engine = Engine(rows, self.n_clusters, EngineOptions(algorithm, n_threads))
-        if first_pass is not None:
-            engine.adopt(first_pass)
-        return run(
-            engine,
-            centers,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            empty_cluster=self.empty_cluster,
-            report=_print_iteration if self.verbose else None,
-        )
+    def save(self, path: FilePath) -> None:
+        """Write the fitted model to a safetensors file, whole or not at all.
+
+        Parameters that no file can hold, a callable or a RandomState, are left out with a warning.
+        Needs ``pip install arcmeans[save]``.
+        """
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: FilePath) -> Self:
+        """The fitted model that :meth:`save` wrote: the same parameters, attributes and bits.
+
+        The file is checked in full, and nothing in it is run.
+        """
+        return load_model(cls, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the dense centers, which follow from the integers."""
+        state = dict(super().__getstate__())
+        return {**state, "_centers": None} if "_centers" in state else state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-
-def _print_iteration(iteration: Iteration) -> None:
-    print(
-        f"iteration {iteration.iteration}: objective {iteration.objective:.6f}, "
-        f"{iteration.changed} rows changed, {iteration.similarities} similarities, "
-        f"{iteration.assign_seconds + iteration.update_seconds:.2f} s",
-        file=sys.stderr,
-    )
+    @property
+    def _n_features_out(self) -> int:
+        """For ``get_feature_names_out``."""
+        return len(self._sums.scales)

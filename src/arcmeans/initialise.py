@@ -9,7 +9,6 @@ just what the first assign pass would compute: it is kept, and the loop begins w
 """
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
+from .caution import caution
 from .centers import fixed_entries, place_rows
 from .engine import Engine, EngineOptions
 from .result import FirstPass
@@ -324,11 +324,10 @@ def choose_rows(
     indices, search = METHODS[method](rows, n_clusters, options, random_state, n_threads)
     first_pass = None
     if len(indices) < n_clusters:
-        warnings.warn(
+        caution(
             f"The rows have only {len(indices)} distinct directions, fewer than "
             f"n_clusters={n_clusters}: {n_clusters - len(indices)} clusters stay empty.",
             ConvergenceWarning,
-            stacklevel=5,
         )
         indices = np.resize(indices, n_clusters)
     elif search and method in ("k-means++", "greedy-k-means++"):

@@ -1,17 +1,18 @@
 """The loop: assign, move, record, stop. Once, for every algorithm and every engine."""
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from . import _core
 from .centers import sums_of
+from .checkpoint import Checkpoint, Midway, Saved
 from .engine import Engine
+from .interrupts import interrupts_noted
+from .progress import Watch
 from .result import Iteration, Result, StopReason
 
 EmptyCluster = Literal["relocate", "keep"]
@@ -25,88 +26,131 @@ def run(
     max_iter: int = 300,
     tol: float = 0.0,
     empty_cluster: EmptyCluster = "relocate",
-    report: Callable[[Iteration], None] | None = None,
+    watch: Watch | None = None,
+    resumed: Midway | None = None,
 ) -> Result:
     """Alternate between assigning rows and moving centers until a reason to stop.
 
     The run ends after an assign pass, before the centers move again, so the labels always are
-    those of the centers returned. Ctrl-C takes effect there too: the result so far is returned,
-    marked as interrupted.
+    those of the centers returned. Ctrl-C and callbacks take effect there too: the result so far is
+    returned. With ``resumed``, the engine is fresh and ``centers`` are those restored from it.
     """
-    iterations: list[Iteration] = []
+    watch = watch or Watch()
+    iterations = list(resumed.iterations) if resumed else []
+    objective = iterations[-1].objective if iterations else -np.inf
     stopped: StopReason | None = None
-    objective = -np.inf
-    with _interrupts_noted() as interrupted:
-        while stopped is None:
-            started = time.perf_counter()
-            before = objective
-            work = engine.assign(centers)
-            assigned = time.perf_counter()
-            changes = engine.sum_changes() if work.changed else None
-            objective = centers.objective(changes) / engine.rows.weight_scale
 
-            if work.changed == 0:
-                stopped = "converged"
-            elif interrupted():
-                stopped = "interrupted"
-            elif len(iterations) + 1 >= max_iter:
-                stopped = "max_iter"
-            elif tol > 0 and objective - before <= tol * abs(objective):
-                stopped = "tol"
-            relocated, movement = 0, 0.0
-            if stopped is None:
-                assert changes is not None  # rows changed, or the run had converged
-                if empty_cluster == "relocate":
-                    relocated = engine.relocate(centers)
-                if relocated:
-                    changes = engine.sum_changes()
-                centers.move(changes, engine.options.n_threads)
-                movement = float(centers.chords.max())
-            iterations.append(
-                Iteration(
-                    iteration=len(iterations) + 1,
-                    similarities=work.similarities,
-                    center_similarities=work.center_similarities,
-                    reused=work.reused,
-                    exact_decisions=work.exact_decisions,
-                    skipped_by_bounds=work.skipped_by_bounds,
-                    skipped_by_centers=work.skipped_by_centers,
-                    changed=work.changed,
-                    relocated=relocated,
-                    objective=objective,
-                    movement=movement,
-                    assign_seconds=assigned - started,
-                    update_seconds=time.perf_counter() - assigned,
-                )
-            )
-            if report is not None:
-                report(iterations[-1])
+    def result() -> Result:
         return Result(
             labels=engine.labels,
             centers=sums_of(engine.rows, centers),
             objective=objective,
             iterations=iterations,
-            stopped=stopped,
+            stopped=stopped or "callback",
             interrupted=interrupted(),
+            error=watch.error,
         )
 
+    def midway() -> Midway:
+        before = engine.labels if stopped is None else engine.previous
+        done = iterations if stopped is None else iterations[:-1]
+        return Midway(before, sums_of(engine.rows, centers), done)
 
-@contextmanager
-def _interrupts_noted() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C is noted instead of raised, so that it never strikes in the middle of a step.
+    with interrupts_noted() as interrupted:
+        while stopped is None:
+            watch.begin()
+            before = objective
+            step, changes = _assign(engine, centers, len(iterations) + 1, resumed)
+            resumed, objective = None, step.objective
+            iterations.append(step)
+            asked = watch.passed(step, result)
+            if step.changed == 0:
+                stopped = "converged"
+            elif interrupted():
+                stopped = "interrupted"
+            elif asked:
+                stopped = "callback"
+            elif len(iterations) >= max_iter:
+                stopped = "max_iter"
+            elif tol > 0 and objective - before <= tol * abs(objective):
+                stopped = "tol"
+            else:
+                iterations[-1] = step = _move(engine, centers, step, changes, empty_cluster)
+            watch.moved(step, midway if stopped is None else None)
+        watch.ended(interrupted() or watch.error is not None, midway)
+        return result()
 
-    Only where it would raise KeyboardInterrupt here: in the main thread, under Python's own
-    handler. Other handlers are left in charge.
+
+def best_of_runs(
+    n_runs: int,
+    one_run: Callable[[int, Midway | None], Result],
+    checkpoint: Checkpoint | None,
+    saved: Saved | None,
+) -> tuple[Result, Result]:
+    """The best of several runs and the last of them, going on from what was saved.
+
+    Who breaks off a run, or stops it by a callback, has no use for those to come.
     """
-    noted = threading.Event()
-    ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    first, best, midway = (saved.run, saved.best, saved.midway) if saved else (0, None, None)
+    for i in range(first, n_runs):
+        if checkpoint is not None:
+            checkpoint.run, checkpoint.best = i, best
+        result = one_run(i, midway)
+        midway = None
+        if best is None or result.objective > best.objective:
+            best = result
+        if result.interrupted or result.error is not None or result.stopped == "callback":
+            break
+    assert best is not None
+    return best, result
+
+
+def _assign(
+    engine: Engine, centers: _core.native.Centers, number: int, resumed: Midway | None
+) -> tuple[Iteration, _core.native.SumChanges | None]:
+    """One pass: what it did, and how the sums change by it; None where no label changed."""
+    started = time.perf_counter()
+    work = engine.assign(centers)
+    if resumed is not None:  # the first pass of this engine, but not of the run
+        engine.previous[:] = resumed.labels
+        work.changed = int(np.count_nonzero(engine.labels != resumed.labels))
+    assigned = time.perf_counter()
+    changes = engine.sum_changes() if work.changed else None
+    step = Iteration(
+        iteration=number,
+        similarities=work.similarities,
+        center_similarities=work.center_similarities,
+        reused=work.reused,
+        exact_decisions=work.exact_decisions,
+        skipped_by_bounds=work.skipped_by_bounds,
+        skipped_by_centers=work.skipped_by_centers,
+        changed=work.changed,
+        relocated=0,
+        objective=centers.objective(changes) / engine.rows.weight_scale,
+        movement=0.0,
+        assign_seconds=assigned - started,
+        update_seconds=0.0,
     )
-    if ours:
-        signal.signal(signal.SIGINT, lambda *_: noted.set())
-    try:
-        yield noted.is_set
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    return replace(step, update_seconds=time.perf_counter() - assigned), changes
+
+
+def _move(
+    engine: Engine,
+    centers: _core.native.Centers,
+    step: Iteration,
+    changes: _core.native.SumChanges | None,
+    empty_cluster: EmptyCluster,
+) -> Iteration:
+    """The centers go to their new sums: the iteration with what is to be said of that."""
+    assert changes is not None  # rows changed, or the run had converged
+    started = time.perf_counter()
+    relocated = engine.relocate(centers) if empty_cluster == "relocate" else 0
+    if relocated:
+        changes = engine.sum_changes()
+    centers.move(changes, engine.options.n_threads)
+    return replace(
+        step,
+        relocated=relocated,
+        movement=float(centers.chords.max()),
+        update_seconds=step.update_seconds + time.perf_counter() - started,
+    )

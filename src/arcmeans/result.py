@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-StopReason = Literal["converged", "tol", "max_iter", "interrupted"]
+StopReason = Literal["converged", "tol", "max_iter", "interrupted", "callback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,5 @@ class Result:
     stopped: StopReason
     interrupted: bool
     """Ctrl-C was pressed, in time to stop the run or not."""
+    error: BaseException | None = None
+    """What a callback raised, to be raised again once the result is kept."""

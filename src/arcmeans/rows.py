@@ -7,7 +7,6 @@ by falling document frequency (see ``cpp/rows.hpp`` for why).
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _core
+from .caution import caution
 
 MAX_FEATURES = 2**31 - 1
 
@@ -120,7 +120,7 @@ def unit_rows(
         parts = _unit_dense(X, n_threads, owned, name)
     counted = parts["zero"] == 0
     total = float(counted.sum()) if weights is None else math.fsum(weights[counted])
-    return Rows(weights=weights, weight_scale=weight_scale, one=_one(total), **parts)
+    return Rows(weights=weights, weight_scale=weight_scale, one=fixed_point_one(total), **parts)
 
 
 def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:
@@ -140,12 +140,12 @@ def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -
         n_features=rows.n_features,
         weights=scaled,
         weight_scale=weight_scale,
-        one=_one(float(weights.sum()) * weight_scale),
+        one=fixed_point_one(float(weights.sum()) * weight_scale),
         **parts,
     )
 
 
-def _one(total_weight: float) -> float:
+def fixed_point_one(total_weight: float) -> float:
     """1.0 in fixed point: 2^61 is never passed by the sum of all rows, whatever their signs."""
     return math.ldexp(1.0, 61 - math.ceil(math.log2(max(total_weight, 1.0))))
 
@@ -153,25 +153,21 @@ def _one(total_weight: float) -> float:
 def warn_of_zero_rows(rows: Rows) -> None:
     zero = int(rows.zero.sum())
     if zero:
-        warnings.warn(
+        caution(
             f"{zero} of {rows.n_rows} rows are all zero: they have no direction, get label -1 "
             "and move no center.",
-            stacklevel=3,
         )
 
 
 def _scaled_weights(
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64] | None, float]:
-    """Weights times a power of two: 1 for the usual ones, so that whole numbers stay whole."""
+    """Weights times a power of two: 1 for whole numbers, else so that the largest is about 1."""
     if weights is None or np.all(weights == 1.0):
         return None, 1.0
     largest, total = float(weights.max()), float(weights.sum())
-    exponent = 0
-    if largest < 1.0:
-        exponent = -math.floor(math.log2(largest))
-    elif total > 2.0**31:
-        exponent = 31 - math.ceil(math.log2(total))
+    whole = total <= 2.0**31 and bool(np.all(weights == np.floor(weights)))
+    exponent = 0 if whole else -math.floor(math.log2(largest))
     scale = math.ldexp(1.0, exponent)
     return weights * scale, scale
 

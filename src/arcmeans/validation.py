@@ -3,6 +3,7 @@
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -35,6 +36,36 @@ def check_option(name: str, value: Any, options: Iterable[str], or_else: str = "
     raise ValueError(f"{name}={value!r} should be one of {listed}{or_else}.{hint}")
 
 
+def check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} should be True or False.")
+
+
+def check_callable(name: str, value: Any) -> None:
+    if value is not None and not callable(value):
+        raise ValueError(f"{name}={value!r} should be None or a callable.")
+
+
+def check_path(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, (str, os.PathLike)):
+        raise ValueError(f"{name}={value!r} should be None or the path of a file.")
+
+
+def check_warm_start(X: Any, n_clusters: int, fitted_clusters: int, fitted_features: int) -> None:
+    """A warm start needs centers of the right number and length."""
+    if n_clusters != fitted_clusters:
+        raise ValueError(
+            f"warm_start=True begins at the fitted centers: n_clusters={n_clusters} should be the "
+            f"{fitted_clusters} that were fitted."
+        )
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] != fitted_features:
+        raise ValueError(
+            f"warm_start=True begins at the fitted centers: X has {shape[1]} features, but should "
+            f"have the {fitted_features} that were fitted."
+        )
+
+
 def threads(n_threads: int | None) -> int:
     """The number of threads asked for, or that of the processors this process may use."""
     if n_threads is None:
@@ -51,6 +82,7 @@ def checked_rows(
     n_threads: int,
 ) -> Rows:
     """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
+    _check_unmasked("X", X)
     dtype: Any = [np.float64, np.float32]
     if getattr(X, "dtype", None) == np.float16:
         dtype = np.float32
@@ -77,6 +109,7 @@ def check_enough(rows: Rows, n_clusters: int) -> None:
 
 def checked_centers(init: Any, n_clusters: int, rows: Rows) -> Any:
     """An array of centers, dense or sparse, of the right shape and the dtype of the rows."""
+    _check_unmasked("init", init)
     init = check_array(
         init,
         accept_sparse="csr",
@@ -115,7 +148,11 @@ def checked_indices(init: NDArray[Any], n_clusters: int, rows: Rows) -> NDArray[
 def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
+    _check_unmasked("sample_weight", weights)
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "biufO":
+        raise ValueError(f"sample_weight has dtype {weights.dtype}, expected real numbers.")
+    weights = weights.astype(np.float64, copy=False)
     if weights.ndim == 0:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
@@ -127,6 +164,16 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weights
+
+
+def _check_unmasked(name: str, values: Any) -> None:
+    """A mask would be dropped on the way, and what it hides be taken for data."""
+    masked = np.count_nonzero(np.ma.getmaskarray(values)) if np.ma.isMaskedArray(values) else 0
+    if masked:
+        raise ValueError(
+            f"{name} is a masked array with {masked} of {values.size} values masked; masks are not "
+            "supported: fill the values in, or leave their rows out."
+        )
 
 
 def _is_a_copy(checked: Any, X: Any) -> bool:

@@ -1,0 +1,51 @@
+"""Every example runs as a script and says something sensible."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SAYS = {
+    "news_tfidf": r"400 headlines, 48 words.*most typical, of sport:.*belongs with: market",
+    "embeddings": r"similarities computed.*0\.7\d\d on average.*comparing pairs of rows: 0\.5",
+    "choosing_k": r"simplified_silhouette.*by simplified silhouette: 6.*by calinski harabasz: 6",
+    "streaming": r"after 40 batches: simplified silhouette of held-out rows 0\.[67].*sizes of",
+    "explaining": r"cluster 5: \d+ rows.*descriptive:.*discriminating:.*as JSON: \d",
+}
+
+
+def run(name, *arguments):
+    return subprocess.run(
+        [sys.executable, "-W", "error::FutureWarning", EXAMPLES / f"{name}.py", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def test_every_example_is_listed():
+    found = {path.stem for path in EXAMPLES.glob("*.py")}
+    assert found == SAYS.keys()
+    listed = re.findall(r"\]\((\w+)\.py\)", (EXAMPLES / "README.md").read_text("utf-8"))
+    assert sorted(listed) == sorted(found)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_example(name):
+    done = run(name)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert re.search(SAYS[name], done.stdout, re.DOTALL), done.stdout
+
+
+def test_a_picture_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = run("choosing_k", tmp_path / "path.png")
+    assert done.returncode == 0, done.stderr
+    assert "drawn to path.png" in done.stdout
+    assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")

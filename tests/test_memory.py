@@ -1,0 +1,168 @@
+"""What a fit needs and what there is: from made-up systems, without filling a real one."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from arcmeans import SphericalKMeans, memory
+from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
+from arcmeans.rows import unit_rows
+
+X = np.random.default_rng(0).random((50, 4))
+MIB = 2**20
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_required_covers_what_the_engine_allocates(algorithm):
+    engine = Engine(unit_rows(X), 7, EngineOptions(algorithm))
+    arrays = [a for a in vars(engine).values() if isinstance(a, np.ndarray)]
+    required = memory.required(algorithm, 50, 7, 4)
+    assert sum(a.nbytes for a in arrays) <= required
+    assert required >= 12 * 7 * 4
+
+
+def test_required_by_the_formulas():
+    assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 12_000
+    assert memory.required("auto", 1000, 10, 100) == memory.required("lloyd", 1000, 10, 100)
+    assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 12_000
+    assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 12_000
+    assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 12_000
+    with pytest.raises(ValueError, match=r"algorithm='elkann' should be one of .* 'elkan'"):
+        memory.required("elkann", 1, 1, 1)
+
+
+@pytest.mark.parametrize("algorithm", ["elkan", "simplified-elkan"])
+def test_too_little_memory_is_an_error_before_the_fit(monkeypatch, algorithm):
+    needed = memory.required(algorithm, 50, 8, 4)
+    monkeypatch.setattr(memory, "available", lambda: needed - 1)
+    called = []
+    model = SphericalKMeans(8, algorithm=algorithm, callback=called.append, random_state=0)
+    text = (
+        f"algorithm={algorithm!r} needs {needed / 1024:.1f} KiB for n_samples=50 and "
+        f"n_clusters=8, but this process may use {(needed - 1) / 1024:.1f} KiB more. "
+        "algorithm='simplified-hamerly' needs 1.5 KiB and gives the same result."
+    )
+    with pytest.raises(MemoryError, match=re.escape(text)):
+        model.fit(X)
+    assert called == []
+    monkeypatch.setattr(memory, "available", lambda: needed)
+    model.fit(X)
+    monkeypatch.setattr(memory, "available", lambda: None)
+    model.fit(X)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "lloyd", "simplified-hamerly", "hamerly"])
+def test_others_are_not_refused(monkeypatch, algorithm):
+    monkeypatch.setattr(memory, "available", lambda: 0)
+    SphericalKMeans(3, algorithm=algorithm, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(5, "5 bytes"), (2048, "2.0 KiB"), (3 * MIB, "3.0 MiB"), (2**31, "2.0 GiB")]
+)
+def test_sizes_in_words(size, text):
+    assert memory._size(size) == text
+
+
+def system(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+FREE = {"proc/meminfo": "MemTotal: 9999999 kB\nMemFree: 1 kB\nMemAvailable:   102400 kB\n"}
+
+
+@pytest.fixture
+def no_address_limit(monkeypatch):
+    monkeypatch.setattr(memory, "_left_of_address_space", lambda base: None)
+
+
+@pytest.mark.usefixtures("no_address_limit")
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, 100 * MIB),
+        # Version 2: the group's own limit, less what is in use and cannot be dropped.
+        (
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                "sys/fs/cgroup/a/b/memory.max": f"{50 * MIB}\n",
+                "sys/fs/cgroup/a/b/memory.current": f"{30 * MIB}\n",
+                "sys/fs/cgroup/a/b/memory.stat": f"anon 5\ninactive_file {10 * MIB}\n",
+            },
+            30 * MIB,
+        ),
+        # A limit of a group further out, and none of the inner.
+        (
+            {
+                "proc/self/cgroup": "0::/a/b\n",
+                "sys/fs/cgroup/a/b/memory.max": "max\n",
+                "sys/fs/cgroup/a/memory.max": f"{40 * MIB}\n",
+                "sys/fs/cgroup/a/memory.current": f"{20 * MIB}\n",
+            },
+            20 * MIB,
+        ),
+        # A container sees its own group at the top.
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": f"{7 * MIB}\n"}, 7 * MIB),
+        # Version 1.
+        (
+            {
+                "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/box\n0::/x\n",
+                "sys/fs/cgroup/memory/box/memory.limit_in_bytes": f"{60 * MIB}\n",
+                "sys/fs/cgroup/memory/box/memory.usage_in_bytes": f"{15 * MIB}\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+            },
+            45 * MIB,
+        ),
+        # More in use than allowed.
+        (
+            {
+                "proc/self/cgroup": "0::/\n",
+                "sys/fs/cgroup/memory.max": "10\n",
+                "sys/fs/cgroup/memory.current": "20\n",
+            },
+            0,
+        ),
+        ({"proc/self/cgroup": "nonsense\n"}, 100 * MIB),
+    ],
+)
+def test_available(tmp_path, files, expected):
+    assert memory.available(system(tmp_path, {**FREE, **files})) == expected
+
+
+@pytest.mark.usefixtures("no_address_limit")
+def test_without_proc_the_system_is_asked(tmp_path, monkeypatch):
+    known = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
+
+    def sysconf(name):
+        if name not in known:
+            raise ValueError("unrecognized configuration name")
+        return known[name]
+
+    monkeypatch.setattr(memory.os, "sysconf", sysconf)
+    assert memory.available(tmp_path) == 4096 * 1000
+    known["SC_AVPHYS_PAGES"] = 10
+    assert memory.available(tmp_path) == 4096 * 10
+    known.clear()
+    assert memory.available(tmp_path) is None
+
+
+def test_the_limit_on_address_space(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    root = system(tmp_path, {**FREE, "proc/self/statm": "100 50 3\n"})
+    limit = [50 * MIB]
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (limit[0], limit[0]))
+    assert memory.available(root) == 50 * MIB - 100 * resource.getpagesize()
+    limit[0] = resource.RLIM_INFINITY
+    assert memory.available(root) == 100 * MIB
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert memory.available(root) == 100 * MIB
+
+
+def test_this_system_tells():
+    assert memory.available() > 0
