@@ -1,33 +1,38 @@
 """``python -m benchmarks [names...] [--data PATH ...] [--quick]``."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
-from . import data, lloyd, machine, seeding, shares, table
+from . import data, lloyd, machine, peakmem, seeding, shares, table
 
-NAMES = ("lloyd", "shares", "seeding")
+NAMES = ("lloyd", "shares", "seeding", "peakmem")
 
 
 def main() -> None:
     arguments = _arguments()
     print(machine.describe(1))
     results: dict[str, list[Any]] = {name: [] for name in arguments.names or NAMES}
-    for name, X in _matrices(arguments):
+    measures: dict[str, Callable[[str, Any], Iterable[Any]]] = {
+        "lloyd": lambda name, X: lloyd.measure(name, X, arguments.quick),
+        "shares": lambda name, X: shares.measure(name, X, arguments.seeds),
+        "seeding": lambda name, X: seeding.measure(name, X, arguments.quick, arguments.full),
+    }
+    on_data = [name for name in measures if name in results]
+    for name, X in _matrices(arguments) if on_data else ():
         _show_matrix(name, X)
-        for benchmark, so_far in results.items():
-            if benchmark == "lloyd":
-                records: list[Any] = list(lloyd.measure(name, X, arguments.quick))
-            elif benchmark == "shares":
-                records = list(shares.measure(name, X, arguments.seeds))
-            else:
-                records = list(seeding.measure(name, X, arguments.quick, arguments.full))
+        for benchmark in on_data:
+            records = list(measures[benchmark](name, X))
             print(f"\n{benchmark}")
             table.show(records)
-            so_far += records
+            results[benchmark] += records
+    if "peakmem" in results:
+        print("\npeakmem")
+        results["peakmem"] = list(peakmem.measure(50_000 if arguments.quick else 200_000, 100))
+        table.show(results["peakmem"])
     for benchmark, records in results.items():
         table.write(records, arguments.csv / f"{benchmark}.csv")
 

@@ -74,20 +74,23 @@ class SumChanges::Accumulator {
   // Hands over the sums that are not zero and begins anew. Each is written and then kept or not by
   // counting on: a branch would be mispredicted too often.
   void take(SumChange& change) {
+    std::size_t room = 0;
+    for (const char touched : touched_) room += touched ? kBlock : 0;
+    if (change.values.size() < room) {
+      change.features.resize(room);
+      change.values.resize(room);
+    }
+    std::int32_t* features = change.features.data();
+    std::int64_t* values = change.values.data();
     std::size_t size = 0;
     for (std::size_t block = 0; block < touched_.size(); ++block) {
       if (!touched_[block]) continue;
       touched_[block] = 0;
-      if (change.values.size() < size + kBlock) {
-        change.features.resize(2 * size + kBlock);
-        change.values.resize(2 * size + kBlock);
-      }
-      std::int32_t* features = change.features.data();
-      std::int64_t* values = change.values.data();
       for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) {
+        const std::int64_t sum = sums_[f];
         features[size] = static_cast<std::int32_t>(f);
-        values[size] = sums_[f];
-        size += sums_[f] != 0;
+        values[size] = sum;
+        size += sum != 0 ? 1U : 0U;
         sums_[f] = 0;
       }
     }

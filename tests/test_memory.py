@@ -20,15 +20,15 @@ def test_required_covers_what_the_engine_allocates(algorithm):
     arrays = [a for a in vars(engine).values() if isinstance(a, np.ndarray)]
     required = memory.required(algorithm, 50, 7, 4)
     assert sum(a.nbytes for a in arrays) <= required
-    assert required >= 12 * 7 * 4
+    assert required >= 36 * 7 * 4
 
 
 def test_required_by_the_formulas():
-    assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 12_000
+    assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 36_000
     assert memory.required("auto", 1000, 10, 100) == memory.required("lloyd", 1000, 10, 100)
-    assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 12_000
-    assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 12_000
-    assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 12_000
+    assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000
+    assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 36_000
+    assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 36_000
     with pytest.raises(ValueError, match=r"algorithm='elkann' should be one of .* 'elkan'"):
         memory.required("elkann", 1, 1, 1)
 
@@ -36,13 +36,14 @@ def test_required_by_the_formulas():
 @pytest.mark.parametrize("algorithm", ["elkan", "simplified-elkan"])
 def test_too_little_memory_is_an_error_before_the_fit(monkeypatch, algorithm):
     needed = memory.required(algorithm, 50, 8, 4)
+    less = memory.required("simplified-hamerly", 50, 8, 4)
     monkeypatch.setattr(memory, "available", lambda: needed - 1)
     called = []
     model = SphericalKMeans(8, algorithm=algorithm, callback=called.append, random_state=0)
     text = (
         f"algorithm={algorithm!r} needs {needed / 1024:.1f} KiB for n_samples=50 and "
         f"n_clusters=8, but this process may use {(needed - 1) / 1024:.1f} KiB more. "
-        "algorithm='simplified-hamerly' needs 1.5 KiB and gives the same result."
+        f"algorithm='simplified-hamerly' needs {less / 1024:.1f} KiB and gives the same result."
     )
     with pytest.raises(MemoryError, match=re.escape(text)):
         model.fit(X)

@@ -47,22 +47,19 @@ def place_sums(rows: Rows, sums: CenterSums) -> _core.native.Centers:
 def sums_of(rows: Rows, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
-    starts = [0]
-    features: list[NDArray[Any]] = []
-    values: list[NDArray[np.int64]] = []
-    for j in range(len(scales)):
-        vector = centers.vector(j)
+    k, d = len(scales), rows.n_features
+    sizes = [np.count_nonzero(centers.vector(j)) for j in range(k)]
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    features = np.empty(starts[-1], np.int32)
+    values = np.empty(starts[-1], np.int64)
+    for j in range(k):
+        vector, at = centers.vector(j), slice(starts[j], starts[j + 1])
         ranks = np.flatnonzero(vector)
         if rows.by_rank is not None:
             ranks = ranks[np.argsort(rows.by_rank[ranks])]
-        features.append(ranks if rows.by_rank is None else rows.by_rank[ranks])
-        values.append(vector[ranks])
-        starts.append(starts[-1] + len(ranks))
-    vectors = sp.csr_array(
-        (np.concatenate(values), np.concatenate(features), starts),
-        shape=(len(scales), rows.n_features),
-    )
-    return CenterSums(vectors, scales, centers.one)
+        features[at] = ranks if rows.by_rank is None else rows.by_rank[ranks]
+        values[at] = vector[ranks]
+    return CenterSums(sp.csr_array((values, features, starts), shape=(k, d)), scales, centers.one)
 
 
 def _ranks(rows: Rows, features: NDArray[Any]) -> NDArray[np.int32]:

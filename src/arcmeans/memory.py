@@ -22,7 +22,7 @@ def required(algorithm: str, n_rows: int, n_clusters: int, n_features: int) -> i
     The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as lloyd.
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
-    centers = 12 * n_clusters * n_features
+    centers = 36 * n_clusters * n_features
     if algorithm in _BOUNDS_A_PAIR:
         pairs = 4 * n_clusters**2 if algorithm == "elkan" else 0
         return (16 + 4 * n_clusters) * n_rows + pairs + centers
