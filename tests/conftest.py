@@ -1,4 +1,5 @@
 import functools
+import signal
 
 import pytest
 from hypothesis import settings
@@ -6,6 +7,9 @@ from hypothesis import settings
 from arcmeans import _core
 
 from .cases import CASES
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and their children too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test is about time, not even one example of a property.
 settings.register_profile("arcmeans", deadline=None)
