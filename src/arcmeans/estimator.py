@@ -1,7 +1,5 @@
 """``SphericalKMeans``: k-means by cosine with the manners of scikit-learn's ``KMeans``."""
 
-import functools
-import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,17 +7,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from .base import SphericalClusterer
 from .caution import caution
 from .centers import place_rows, place_sums
 from .checkpoint import Checkpoint, Midway, identity_of, restored
@@ -42,18 +34,11 @@ from .validation import (
     check_warm_start,
     checked_centers,
     checked_indices,
-    checked_rows,
     threads,
 )
 
 
-class SphericalKMeans(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    BaseEstimator,
-):
+class SphericalKMeans(CallbackSupportMixin, SphericalClusterer):
     """Spherical k-means: clusters of rows by cosine, around centers of unit length.
 
     Rows are scaled to unit length internally; X itself is never changed, and sparse X is never
@@ -169,9 +154,6 @@ default="auto"
     """
 
     _sums: CenterSums
-    _dtype: np.dtype[Any]
-    _centers: NDArray[Any] | None
-    labels_: NDArray[np.int32]
     inertia_: float
     n_iter_: int
     trace_: NDArray[np.void]
@@ -341,110 +323,13 @@ default="auto"
             "trace_": trace_array(result.iterations),
         }
 
-    @property
-    def cluster_centers_(self) -> NDArray[Any]:
-        """The centers, of unit length, in the dtype of X; made when first asked for."""
+    def _center_sums(self) -> CenterSums:
         if not hasattr(self, "_sums"):
             raise AttributeError(f"{type(self).__name__} has no centers before it is fitted.")
-        if self._centers is None:
-            self._centers = self._sums.unit(self._dtype)
-        return self._centers
+        return self._sums
 
-    def fit_predict(
-        self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.int32]:
-        """Cluster the rows of X and return their labels."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def fit_transform(
-        self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[Any]:
-        """Cluster the rows of X and return their distances to the centers: see ``transform``."""
-        return self.fit(X, sample_weight=sample_weight)._distances(X)
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """The most similar center of each row of X, by the arithmetic of the fit; -1 for zero rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        warn_of_zero_rows(rows)
-        centers = place_sums(rows, self._sums)
-        engine = Engine(rows, len(self._sums.scales), EngineOptions(n_threads=n_threads))
-        engine.assign(centers)
-        return engine.labels
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """The cosine distance 1 − cos of each row of X to each center, in [0, 2].
-
-        An all-zero row has no direction: its distance to every center is 1, as if orthogonal.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_clusters)
-            In the dtype of X, by the arithmetic of the fit: except for all-zero rows and for
-            distances that are equal once rounded, the smallest of a row is that of ``predict``.
-        """
-        check_is_fitted(self)
-        return self._distances(X)
-
-    def _distances(self, X: Any) -> NDArray[Any]:
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        distances = np.empty((rows.n_rows, len(self._sums.scales)))
-        centers = place_sums(rows, self._sums)
-        _core.native.similarity_matrix(rows.native(), centers, n_threads, distances)
-        np.subtract(1.0, distances, out=distances)
-        np.clip(distances, 0.0, 2.0, out=distances)
-        return distances.astype(rows.values.dtype, copy=False)
-
-    def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the inertia of X for the fitted centers, −Σ w·‖x − c‖²: greater is better.
-
-        Each unit row counts with the center most similar to it; all-zero rows do not count. For
-        the training rows and weights it is ``-inertia_`` up to rounding.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        score : float
-            At most 0.
-        """
-        check_is_fitted(self)
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False, sample_weight=sample_weight)
-        which = rows.usable
-        labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
-        centers = place_sums(rows, self._sums)
-        _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
-        chords = 2.0 * (1.0 - similarities)
-        if rows.weights is not None:
-            chords *= rows.weights[which]
-        return 0.0 - max(0.0, math.fsum(chords) / rows.weight_scale)
-
-    def _rows(
-        self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
-    ) -> Rows:
-        """Validated unit rows of X."""
-        check = functools.partial(validate_data, self, reset=reset)
-        return checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_sums")
 
     def _check_parameters(self) -> None:
         check_integer("n_clusters", self.n_clusters, 1)
@@ -510,14 +395,3 @@ default="auto"
         """Without the dense centers, which follow from the integers."""
         state = dict(super().__getstate__())
         return {**state, "_centers": None} if "_centers" in state else state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        """For ``get_feature_names_out``."""
-        return len(self._sums.scales)

@@ -1,8 +1,5 @@
 """``MiniBatchSphericalKMeans``: spherical k-means by small batches, in memory or as they come."""
 
-# mypy: allow-subclassing-any
-
-import functools
 import math
 import sys
 from collections.abc import Callable
@@ -10,22 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from .base import SphericalClusterer
 from .batches import Watch, batches_of, plain, sample_of
 from .caution import caution
 from .centers import place_rows
 from .initialise import METHODS, SeedOptions, choose_rows, given_centers
 from .interrupts import interrupts_noted
+from .result import CenterSums
 from .rows import Rows, warn_of_zero_rows
 from .running_sums import Step, Stream, inertia, no_rows, variance
 from .validation import (
@@ -35,14 +27,11 @@ from .validation import (
     check_option,
     checked_centers,
     checked_indices,
-    checked_rows,
     threads,
 )
 
 
-class MiniBatchSphericalKMeans(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class MiniBatchSphericalKMeans(SphericalClusterer):
     """Spherical k-means by small batches: for data too large to go over often, or still coming in.
 
     A center is the direction of the sum of all the rows it has taken so far. The sums are exact
@@ -135,8 +124,6 @@ callable, default="greedy-k-means++"
     """
 
     _stream: Stream
-    _dtype: np.dtype[Any]
-    _centers: NDArray[Any] | None
 
     def __init__(
         self,
@@ -247,7 +234,6 @@ callable, default="greedy-k-means++"
             self._dtype = rows.values.dtype
         self._stream = stream
         self._centers = None
-        self._n_features_out = len(stream.counts)
         self.labels_, similarities = stream.label(rows, n_threads)
         self.inertia_ = inertia(rows, similarities)
 
@@ -318,14 +304,6 @@ callable, default="greedy-k-means++"
         return given_centers(layout, checked_centers(init, k, rows), n_threads)
 
     @property
-    def cluster_centers_(self) -> NDArray[Any]:
-        """The centers, of unit length, in the dtype of X; made when first asked for."""
-        stream = self._fitted("cluster_centers_")
-        if self._centers is None:
-            self._centers = stream.sums().unit(self._dtype)
-        return self._centers
-
-    @property
     def counts_(self) -> NDArray[np.float64]:
         """The weight of the rows that each center is the sum of."""
         return self._fitted("counts_").counts.copy()
@@ -335,63 +313,14 @@ callable, default="greedy-k-means++"
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
         return self._stream
 
-    def fit_predict(
-        self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.int32]:
-        """Cluster the rows of X and return their labels."""
-        return self.fit(X, sample_weight=sample_weight).labels_
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """The most similar center of each row of X, by the arithmetic of the fit; -1 for zero rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        warn_of_zero_rows(rows)
-        return self._stream.label(rows, n_threads)[0]
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """The cosine distance 1 − cos of each row of X to each center; 1 for all-zero rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_clusters), in the dtype of X
-        """
-        check_is_fitted(self)
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        warn_of_zero_rows(rows)
-        similarities = np.empty((rows.n_rows, self._n_features_out))
-        _core.native.similarity_matrix(rows.native(), self._stream.centers, n_threads, similarities)
-        distances = np.clip(1.0 - similarities, 0.0, 2.0)  # a zero row's similarity is 0
-        return distances.astype(rows.values.dtype, copy=False)
-
-    def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the inertia of the rows of X: larger is better."""
-        check_is_fitted(self)
-        n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False, sample_weight=sample_weight)
-        warn_of_zero_rows(rows)
-        return -inertia(rows, self._stream.label(rows, n_threads)[1])
+    def _center_sums(self) -> CenterSums:
+        return self._fitted("cluster_centers_").sums()
 
     def _rows(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
     ) -> Rows:
         """Validated unit rows of X, features in the caller's order."""
-        check = functools.partial(validate_data, self, reset=reset)
-        return plain(checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads))
+        return plain(super()._rows(X, n_threads, reset=reset, sample_weight=sample_weight))
 
     def _check_parameters(self) -> None:
         check_integer("n_clusters", self.n_clusters, 1)
@@ -414,12 +343,6 @@ callable, default="greedy-k-means++"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _print_step(number: int, last: int, step: Step, size: int) -> None:
