@@ -126,6 +126,13 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
 
+  m.def(
+      "hash_labels",
+      [](In<std::int32_t> labels) {
+        return static_cast<std::int64_t>(
+            hash_labels(labels.data(), static_cast<std::int64_t>(labels.size())));
+      },
+      Released());
   nb::class_<SumChanges>(m, "SumChanges")
       .def(nb::init<int>())
       .def(

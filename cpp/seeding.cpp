@@ -143,7 +143,7 @@ std::int64_t SeedSearch::weigh(double alpha, const double* more, int n_threads) 
       const double best = more ? std::fmax(best_[i], more[i]) : best_[i];
       const double far = std::fmin(std::fmax(alpha - best, 0.0), 1.0 + alpha);
       const double weight = rows_.weight(static_cast<std::int64_t>(i));
-      weights_[i] = closed_[i] ? 0 : std::llrint(far * weight * unit);
+      weights_[i] = closed_[i] ? 0 : fixed_point(far, unit, weight);
       sum += weights_[i];
     }
     block_sums_[static_cast<std::size_t>(begin / kBlock)] = sum;

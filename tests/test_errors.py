@@ -148,6 +148,8 @@ def test_empty_clusters_of_given_centers_are_told():
         (np.r_[np.nan, np.ones(19)], "sample_weight[0]=nan should be a finite number >= 0."),
         (np.zeros(20), "sample_weight is zero for every row"),
         (np.ones(19), "sample_weight has shape (19,), expected (20,)."),
+        (np.full(20, 1e-310), "sample_weight has a largest value of 1e-310 and a sum of 2e-309"),
+        (np.full(20, 1e308), "a sum of inf; they should lie between 9.33264e-302 and 1.07151e+301"),
         (np.ones((20, 1)), "sample_weight has shape (20, 1), expected (20,)."),
         (np.ones(20) + 1j, "sample_weight has dtype complex128, expected real numbers."),
         (["1"] * 20, "sample_weight has dtype <U1, expected real numbers."),

@@ -151,3 +151,20 @@ def test_the_objective_never_falls(case):
         objectives = np.array([i.objective for i in result.iterations])
         assert np.all(np.diff(objectives) >= -1e-12 * np.abs(objectives[1:]))
         assert result.stopped == "converged"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_rows_closer_than_rounding_do_not_go_round_for_ever(algorithm):
+    """Multiples of six directions: equal but for the last bit, which seeds may split."""
+    rng = np.random.default_rng(0)
+    kinds = rng.poisson(1.5, (6, 10)) + np.eye(6, 10, dtype=int)
+    ended = []
+    for seed in range(12):
+        X = (kinds[rng.integers(0, 6, 200)] * rng.integers(1, 8, (200, 1))).astype(float)
+        model = SphericalKMeans(8, random_state=seed, algorithm=algorithm).fit(X)
+        lloyd = SphericalKMeans(8, random_state=seed, algorithm="lloyd").fit(X)
+        assert model.n_iter_ == lloyd.n_iter_ < 50
+        assert np.array_equal(model.labels_, lloyd.labels_)
+        assert np.array_equal(model.predict(X), model.labels_)
+        ended.append(model.trace_["changed"][-1])
+    assert max(ended) > 0  # some runs did come back to labels they had

@@ -41,7 +41,7 @@ def test_every_sparse_format(X, expected, form, kind):
     assert_fits_alike(expected, getattr(sp, f"{form}_{kind}")(X), X[:K])
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [np.int32, np.int64, np.uint32, np.int16, np.uint64, ">i4"])
 def test_index_types(X, expected, index):
     S = sp.csr_array(X)
     S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
@@ -150,6 +150,33 @@ def test_the_order_of_rows_permutes_labels_and_changes_no_other_bit(X, expected)
     assert np.array_equal(model.labels_, expected.labels_[order])
     assert np.array_equal(model.cluster_centers_, expected.cluster_centers_)
     assert model.inertia_ == expected.inertia_
+
+
+def test_other_byte_orders(X, expected):
+    assert_fits_alike(expected, X.astype(">f8"), X[:K])
+    swapped = sp.csr_array(X)
+    swapped.data = swapped.data.astype(">f8")
+    assert_fits_alike(expected, swapped, X[:K])
+    assert SphericalKMeans(K).fit(X.astype(">f4")).cluster_centers_.dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are all zero")
+@pytest.mark.parametrize("weight", [0.0, 0.5, 7.0, 1e30])
+def test_the_weight_of_a_zero_row_is_of_no_account(X, weight):
+    weights = np.random.default_rng(0).integers(1, 5, len(X)).astype(float)
+    without = SphericalKMeans(K, init=X[:K]).fit(X, sample_weight=weights)
+    Y, more = np.vstack([X, 0 * X[:1]]), np.append(weights, weight)
+    with_zero = SphericalKMeans(K, init=X[:K]).fit(Y, sample_weight=more)
+    assert np.array_equal(with_zero.cluster_centers_, without.cluster_centers_)
+    assert with_zero.inertia_ == without.inertia_
+
+
+def test_centers_are_scaled_before_they_are_rounded(X):
+    small = X.astype(np.float32)
+    given = SphericalKMeans(K, init=X[:K]).fit(small)
+    for factor in (2.0**900, 2.0**-900):
+        scaled = SphericalKMeans(K, init=X[:K] * factor).fit(small)
+        assert np.array_equal(scaled.cluster_centers_, given.cluster_centers_)
 
 
 def test_zero_rows_have_no_direction(X, expected):

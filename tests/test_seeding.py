@@ -258,6 +258,20 @@ def test_the_independent_draws_of_a_round():
     assert np.all(np.abs(deviation) < 3.5)
 
 
+def test_k_means_parallel_draws_few_rows_whatever_their_scale():
+    rng = np.random.default_rng(0)
+    near = 1 + 1e-5 * rng.standard_normal((2000, 20))  # all rows within a small angle
+    heavy = np.ones(2000)
+    heavy[0] = 1e12
+    for X, options in (
+        (near, {}),
+        (rng.standard_normal((2000, 20)), {"alpha": 1e14}),
+        (rng.standard_normal((2000, 20)), {"sample_weight": heavy}),
+    ):
+        found = seed(X, 4, method="k-means||", random_state=0, **options)
+        assert found.similarities < 100 * 2000
+
+
 # --- In the loop ---
 
 

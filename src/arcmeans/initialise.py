@@ -8,6 +8,7 @@ What k-means++ and its greedy form compute on the way, the similarity of every r
 just what the first assign pass would compute: it is kept, and the loop begins with it.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -282,10 +283,9 @@ def _independent_draws(
     far: NDArray[np.float64], expected: float, random_state: np.random.RandomState
 ) -> NDArray[np.int64]:
     """Each row by itself, with probability min(1, expected·far/Σ far)."""
-    # Chances by row number and a sum in integers: the same however the rows are split.
+    # Chances by row number and a sum rounded once: the same however the rows are split.
     chance = _scrambled(np.arange(len(far), dtype=np.uint64), random_state) / 2.0**64
-    total = float(np.rint(far * 2.0**20).astype(np.int64).sum()) / 2.0**20
-    return np.flatnonzero(chance * total < expected * far)
+    return np.flatnonzero(chance * math.fsum(far) < expected * far)
 
 
 def _topped_up(

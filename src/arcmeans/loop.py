@@ -72,6 +72,8 @@ def run(
                 stopped = "callback"
             elif len(iterations) >= max_iter:
                 stopped = "max_iter"
+            elif _seen_before(step, iterations[:-1]):
+                stopped = "cycle"
             elif tol > 0 and objective - before <= tol * abs(objective):
                 stopped = "tol"
             else:
@@ -105,6 +107,14 @@ def best_of_runs(
     return best, result
 
 
+def _seen_before(step: Iteration, earlier: list[Iteration]) -> bool:
+    """Whether the run is back at labels it had, with the same objective: it would go on for ever.
+
+    Only rows closer to two centers than the reference similarity can tell make it do so.
+    """
+    return any(step.fingerprint == i.fingerprint and step.objective == i.objective for i in earlier)
+
+
 def _assign(
     engine: Engine, centers: _core.native.Centers, number: int, resumed: Midway | None
 ) -> tuple[Iteration, _core.native.SumChanges | None]:
@@ -127,6 +137,7 @@ def _assign(
         changed=work.changed,
         relocated=0,
         objective=centers.objective(changes) / engine.rows.weight_scale,
+        fingerprint=_core.native.hash_labels(engine.labels),
         movement=0.0,
         assign_seconds=assigned - started,
         update_seconds=0.0,

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-StopReason = Literal["converged", "tol", "max_iter", "interrupted", "callback"]
+StopReason = Literal["converged", "tol", "max_iter", "interrupted", "callback", "cycle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Iteration:
     """Rows moved to a cluster that had lost all of its own."""
     objective: float
     """Σ w·cos of the rows to the centers they were assigned to in this pass."""
+    fingerprint: int
+    """A hash of the labels after this pass: the same labels have the same."""
     movement: float
     """The largest ‖c′ − c‖ of the move that followed; 0 where none did."""
     assign_seconds: float

@@ -113,12 +113,14 @@ def unit_rows(
 
     With ``owned`` the arrays are not the caller's and are reused where that saves a copy.
     """
-    weights, weight_scale = _scaled_weights(sample_weight)
     if sp.issparse(X):
         parts = _unit_sparse(X, n_threads, owned, name)
     else:
         parts = _unit_dense(X, n_threads, owned, name)
     counted = parts["zero"] == 0
+    if sample_weight is not None:  # what a row without a direction weighs is of no account
+        sample_weight = np.where(counted, sample_weight, 0.0)
+    weights, weight_scale = _scaled_weights(sample_weight, counted)
     total = float(counted.sum()) if weights is None else math.fsum(weights[counted])
     return Rows(weights=weights, weight_scale=weight_scale, one=fixed_point_one(total), **parts)
 
@@ -133,7 +135,7 @@ def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -
         parts["starts"] = np.concatenate([[0], np.cumsum(sizes)])
         at = np.concatenate([np.arange(rows.starts[i], rows.starts[i + 1]) for i in which])
         parts["features"], values = rows.features[at], rows.values[at]
-    scaled, weight_scale = _scaled_weights(weights)
+    scaled, weight_scale = _scaled_weights(weights, rows.zero[which] == 0)
     return Rows(
         values=values,
         zero=rows.zero[which],
@@ -160,11 +162,13 @@ def warn_of_zero_rows(rows: Rows) -> None:
 
 
 def _scaled_weights(
-    weights: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None, counted: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64] | None, float]:
     """Weights times a power of two: 1 for whole numbers, else so that the largest is about 1."""
-    if weights is None or np.all(weights == 1.0):
+    if weights is None or np.all(weights[counted] == 1.0):
         return None, 1.0
+    if not weights.any():
+        return weights, 1.0
     largest, total = float(weights.max()), float(weights.sum())
     whole = total <= 2.0**31 and bool(np.all(weights == np.floor(weights)))
     exponent = 0 if whole else -math.floor(math.log2(largest))
@@ -214,7 +218,7 @@ def _canonical(
     """Sorted rows without duplicates or stored zeros: the caller's own, or a copy made so."""
     for attempt in range(2):
         starts = np.ascontiguousarray(X.indptr, np.int64)
-        indices, data = np.ascontiguousarray(X.indices), np.ascontiguousarray(X.data)
+        indices, data = _native_indices(X.indices), np.ascontiguousarray(X.data)
         _check_starts(starts, len(indices), len(data), name)
         frequency = np.zeros(X.shape[1], np.int64)
         end = starts[-1]
@@ -233,6 +237,13 @@ def _canonical(
         X.sum_duplicates()
         X.eliminate_zeros()
     return _Csr(starts, indices[:end], data[:end], attempt == 1), found, frequency
+
+
+def _native_indices(indices: NDArray[Any]) -> NDArray[Any]:
+    """The indices in one of the two types that the core reads."""
+    if indices.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        indices = indices.astype(np.int64)
+    return np.ascontiguousarray(indices)
 
 
 def _check_starts(starts: NDArray[np.int64], n_indices: int, n_data: int, name: str) -> None:

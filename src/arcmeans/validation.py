@@ -15,6 +15,9 @@ from sklearn.utils import check_array
 from .engine import usable_cpus
 from .rows import Rows, unit_rows
 
+MOST_THREADS = 1024
+"""More are of no use and only cost."""
+
 
 def check_integer(name: str, value: Any, least: int) -> None:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
@@ -71,7 +74,7 @@ def threads(n_threads: int | None) -> int:
     if n_threads is None:
         return usable_cpus()
     check_integer("n_threads", n_threads, 1)
-    return int(n_threads)
+    return min(int(n_threads), MOST_THREADS)
 
 
 def checked_rows(
@@ -84,6 +87,8 @@ def checked_rows(
     """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
     _check_unmasked("X", X)
     dtype: Any = [np.float64, np.float32]
+    if isinstance(X, np.ndarray) or sp.issparse(X):  # other byte orders become this machine's
+        X = X.astype(X.dtype.newbyteorder("="), copy=False)
     if getattr(X, "dtype", None) == np.float16:
         dtype = np.float32
     checked = check(X, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False)
@@ -108,12 +113,12 @@ def check_enough(rows: Rows, n_clusters: int) -> None:
 
 
 def checked_centers(init: Any, n_clusters: int, rows: Rows) -> Any:
-    """An array of centers, dense or sparse, of the right shape and the dtype of the rows."""
+    """An array of centers, dense or sparse, of the right shape."""
     _check_unmasked("init", init)
     init = check_array(
         init,
         accept_sparse="csr",
-        dtype=rows.values.dtype,
+        dtype=[np.float64, np.float32],
         order="C",
         ensure_all_finite=False,
         input_name="init",
@@ -163,6 +168,13 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
         raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    with np.errstate(over="ignore"):
+        largest, total = float(weights.max()), float(weights.sum())
+    if largest < 2.0**-1000 or total > 2.0**1000:
+        raise ValueError(
+            f"sample_weight has a largest value of {largest:g} and a sum of {total:g}; they should "
+            f"lie between {2.0**-1000:g} and {2.0**1000:g}."
+        )
     return weights
 
 
