@@ -49,12 +49,12 @@ def assert_same_bits(a, b):
 def test_algorithms_threads_and_chunks_agree(case, dtype, simd, empty_cluster):
     X = case.X.astype(dtype)
     reference = fit(case, X, empty_cluster=empty_cluster)
-    for algorithm, (n_threads, chunk_rows) in itertools.product(
-        ALGORITHMS, [(1, 7), (2, 64), (5, 1)]
+    for algorithm, rows, (n_threads, chunk_rows) in itertools.product(
+        ALGORITHMS, (X, X.toarray()), [(1, 7), (2, 64), (5, 1)]
     ):
         other = fit(
             case,
-            X,
+            rows,
             algorithm,
             n_threads=n_threads,
             chunk_rows=chunk_rows,
