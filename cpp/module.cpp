@@ -253,7 +253,6 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def("find", &SeedSearch::find, Released())
       .def("open", &SeedSearch::open, Released())
       .def("nth_open", &SeedSearch::nth_open, Released())
-      .def_prop_ro("has_postings", &SeedSearch::has_postings)
       .def_prop_ro("weights",
                    [](nb::handle_t<SeedSearch> self) {
                      return view(self, nb::cast<const SeedSearch&>(self).weights());

@@ -52,7 +52,6 @@ class SeedSearch {
   const std::vector<double>& best() const { return best_; }
   const std::vector<double>& second() const { return second_; }
   const std::vector<std::int32_t>& labels() const { return labels_; }
-  bool has_postings() const { return postings_ != nullptr; }
 
  private:
   struct AnyPostings;

@@ -17,7 +17,7 @@ from .centers import place_rows, place_sums
 from .checkpoint import Checkpoint, Midway, identity_of, restored
 from .engine import ALGORITHMS, Engine, EngineOptions
 from .files import FilePath, load_model, save_model
-from .initialise import METHODS, SeedOptions, choose_rows, given_centers
+from .initialise import METHODS, SeedOptions, asked_centers, choose_rows
 from .loop import EMPTY_CLUSTER, best_of_runs, run
 from .memory import check_memory
 from .progress import CallbackSupportMixin, Display, Task, Watch, with_tasks
@@ -32,8 +32,6 @@ from .validation import (
     check_option,
     check_path,
     check_warm_start,
-    checked_centers,
-    checked_indices,
     threads,
 )
 
@@ -73,8 +71,9 @@ default="auto"
         The most assign passes.
 
     tol : float, default=0.0
-        With 0, the run goes on until no label changes. Above 0, it ends once the objective gains
-        less than this share of itself in an iteration.
+        With 0, the run goes on until no label changes, or until it comes back to labels it had
+        (rows too close to call may change places for ever). Above 0, it ends once the objective
+        gains less than this share of itself in an iteration.
 
     n_threads : int or None, default=None
         Threads for the fit. None takes the processors this process may use.
@@ -369,11 +368,7 @@ default="auto"
             if seeds.first_pass is not None:
                 engine.adopt(seeds.first_pass)
             return place_rows(rows, rows, seeds.indices)
-        if callable(init):
-            init = init(X, n_clusters=k, random_state=random_state)
-        if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
-            return place_rows(rows, rows, checked_indices(np.asarray(init), k, rows))
-        return given_centers(rows, checked_centers(init, k, rows), n_threads)
+        return asked_centers(rows, rows, X, k, init, random_state, n_threads)
 
     def save(self, path: FilePath) -> None:
         """Write the fitted model to a safetensors file, whole or not at all.

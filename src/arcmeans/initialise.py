@@ -24,6 +24,7 @@ from .centers import fixed_entries, place_rows
 from .engine import Engine, EngineOptions
 from .result import FirstPass
 from .rows import Rows, subset, unit_rows
+from .validation import checked_centers, checked_indices
 
 
 @dataclass(frozen=True)
@@ -339,6 +340,27 @@ def choose_rows(
         seconds=time.perf_counter() - started,
         first_pass=first_pass,
     )
+
+
+def asked_centers(
+    layout: Rows,
+    rows: Rows,
+    X: Any,
+    n_clusters: int,
+    init: Any,
+    random_state: np.random.RandomState,
+    n_threads: int,
+) -> _core.native.Centers:
+    """Centers for use with ``layout``, from what a caller gives that is no word.
+
+    An array of centers, numbers of rows, or a callable that returns either.
+    """
+    if callable(init):
+        init = init(X, n_clusters=n_clusters, random_state=random_state)
+    if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
+        which = checked_indices(np.asarray(init), n_clusters, rows)
+        return place_rows(layout, rows, which)
+    return given_centers(layout, checked_centers(init, n_clusters, rows), n_threads)
 
 
 def given_centers(rows: Rows, init: Any, n_threads: int) -> _core.native.Centers:

@@ -15,7 +15,7 @@ from .base import SphericalClusterer
 from .batches import Watch, batches_of, plain, sample_of
 from .caution import caution
 from .centers import place_rows
-from .initialise import METHODS, SeedOptions, choose_rows, given_centers
+from .initialise import METHODS, SeedOptions, asked_centers, choose_rows
 from .interrupts import interrupts_noted
 from .result import CenterSums
 from .rows import Rows, warn_of_zero_rows
@@ -25,8 +25,6 @@ from .validation import (
     check_integer,
     check_number,
     check_option,
-    checked_centers,
-    checked_indices,
     threads,
 )
 
@@ -297,11 +295,7 @@ callable, default="greedy-k-means++"
             options = SeedOptions(alpha=self.alpha)
             seeds = choose_rows(sample, k, init, options, random_state, n_threads)
             return place_rows(layout, sample, seeds.indices)
-        if callable(init):
-            init = init(X, n_clusters=k, random_state=random_state)
-        if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
-            return place_rows(layout, rows, checked_indices(np.asarray(init), k, rows))
-        return given_centers(layout, checked_centers(init, k, rows), n_threads)
+        return asked_centers(layout, rows, X, k, init, random_state, n_threads)
 
     @property
     def counts_(self) -> NDArray[np.float64]:
