@@ -22,10 +22,13 @@ struct Movement {
 
 constexpr double kUpdatePad = 0x1p-50;
 
-// From ‖c′ − c‖ and the number of terms summed for it. The chord is first made larger by what its
-// own rounding can have taken away.
+// ‖c′ − c‖ made larger by what its own rounding, of so many terms, can have taken away.
+inline double outward_chord(double chord, std::int64_t terms) {
+  return chord * (1.0 + static_cast<double>(terms + 8) * 0x1p-52) + 0x1p-49;
+}
+
 inline Movement movement_from_chord(double chord, std::int64_t terms) {
-  const double outward = chord * (1.0 + static_cast<double>(terms + 8) * 0x1p-52) + 0x1p-49;
+  const double outward = outward_chord(chord, terms);
   if (outward >= 2.0) return {-1.0, 0.0, kUpdatePad};
   return {1.0 - 0.5 * outward * outward, outward * std::sqrt(1.0 - 0.25 * outward * outward),
           kUpdatePad};
@@ -97,6 +100,22 @@ inline double panel_error(std::int64_t size) {
   const double relative = static_cast<double>(size + 8) * 0x1p-24;
   if (relative >= 0.5) return std::numeric_limits<double>::infinity();
   return relative / (1.0 - relative);
+}
+
+// The filter (lines.hpp) rounds a row to multiples of 1/kUnitRow and a center to multiples of one
+// over its length there, which is kept between these two.
+constexpr double kUnitRow = 32767.0;
+constexpr double kShortestCenter = 24000.0;
+constexpr double kLongestCenter = 32767.0;
+
+// |filter − x·c| for a row with so many entries in the lines and so many rare ones. With δ ≤ ½ for
+// each rounding, Σ|x·δ| ≤ √size/2 by Cauchy–Schwarz, and so for c; then the products of two
+// roundings; the conversion of the sum to float32, the factor and their product (2⁻²²); and the
+// rare entries, which are added in float32 one by one.
+inline double filter_error(std::int64_t size, std::int64_t rare) {
+  const auto n = static_cast<double>(size);
+  return 0.5001 * std::sqrt(n) * (1.0 / kUnitRow + 1.0 / kShortestCenter) +
+         0.25 * n / (kUnitRow * kShortestCenter) + static_cast<double>(rare + 2) * 0x1p-23;
 }
 
 }  // namespace arcmeans

@@ -13,36 +13,118 @@ Wide product(std::int64_t a, std::int64_t b) { return static_cast<Wide>(a) * b; 
 
 }  // namespace
 
-Centers::Centers(int n_centers, std::int32_t n_features, double one)
+Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_t n_frequent)
     : n_centers_(n_centers),
       n_features_(n_features),
+      n_frequent_(n_frequent),
       one_(one),
       unit_(1.0 / one),
-      vectors_(static_cast<std::size_t>(n_centers) * static_cast<std::size_t>(n_features)),
-      panels_(n_centers, n_features),
+      vectors_(static_cast<std::size_t>(n_centers) * static_cast<std::size_t>(n_frequent)),
+      rare_(n_frequent, n_features),
       squared_(static_cast<std::size_t>(n_centers)),
       scale_(static_cast<std::size_t>(n_centers)),
       count_(static_cast<std::size_t>(n_centers)),
       detached_(static_cast<std::size_t>(n_centers), 1),
+      negative_(static_cast<std::size_t>(n_centers)),
       cos_(static_cast<std::size_t>(n_centers), 1.0),
       sin_(static_cast<std::size_t>(n_centers)),
       pad_(static_cast<std::size_t>(n_centers)),
-      chord_(static_cast<std::size_t>(n_centers)) {}
+      chord_(static_cast<std::size_t>(n_centers)),
+      risen_(static_cast<std::size_t>(n_centers)),
+      risen_nonnegative_(static_cast<std::size_t>(n_centers)),
+      fallen_(static_cast<std::size_t>(n_centers)),
+      fallen_nonnegative_(static_cast<std::size_t>(n_centers)),
+      rise_(static_cast<std::size_t>(n_centers)),
+      rise_nonnegative_(static_cast<std::size_t>(n_centers)),
+      line_risen_(static_cast<std::size_t>(n_centers / kLineShorts) + 1),
+      line_risen_nonnegative_(line_risen_.size()) {}
 
-void Centers::set_length(int j, Wide squared) {
+void Centers::need_panels() {
+  if (panels_) return;
+  if (n_frequent_ < n_features_) {
+    Buffer<std::int64_t> all(static_cast<std::size_t>(n_centers_) *
+                             static_cast<std::size_t>(n_features_));
+    for (int j = 0; j < n_centers_; ++j) {
+      std::copy_n(vector(j), n_frequent_, all.data() + std::int64_t{j} * n_features_);
+    }
+    for (std::int32_t f = n_frequent_; f < n_features_; ++f) {
+      rare_.each(f, [&](int j, std::int64_t sum) {
+        all.data()[std::int64_t{j} * n_features_ + f] = sum;
+      });
+    }
+    vectors_ = std::move(all);
+    n_frequent_ = n_features_;
+    rare_ = RareLists(n_features_, n_features_);
+    lines_.reset();
+  }
+  panels_ = std::make_unique<Panels>(n_centers_, n_features_);
+  for (int j = 0; j < n_centers_; ++j) {
+    const auto c = static_cast<std::size_t>(j);
+    if (squared_[c] == 0) continue;
+    panels_->set_scale(j, static_cast<float>(one_ * scale_[c]));
+    const Panels::Column column = panels_->column(j);
+    for (std::int32_t f = 0; f < n_features_; ++f) {
+      if (vector(j)[f] != 0) column.set(f, in_panel(vector(j)[f]));
+    }
+  }
+}
+
+void Centers::need_lines(bool dense, int n_threads) {
+  if (lines_ && lines_->dense() == dense) return;
+  lines_ = std::make_unique<Lines>(n_centers_, n_frequent_, dense);
+  parallel_chunks(n_centers_, kLineShorts, n_threads,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
+                      const auto c = static_cast<std::size_t>(j);
+                      if (squared_[c] == 0) continue;
+                      lines_->set_scale(j, scale_[c]);
+                      const Lines::Column column = lines_->column(j);
+                      for (std::int32_t f = 0; f < n_frequent_; ++f) {
+                        if (vector(j)[f] != 0) column.set(f, vector(j)[f]);
+                      }
+                    }
+                  });
+}
+
+std::vector<std::int64_t> Centers::sizes() const {
+  std::vector<std::int64_t> sizes(detached_.size());
+  each_entry([&](std::size_t j, std::int32_t, std::int64_t) { ++sizes[j]; });
+  return sizes;
+}
+
+void Centers::entries(const std::int64_t* starts, std::int32_t* features,
+                      std::int64_t* values) const {
+  std::vector<std::int64_t> next(starts, starts + n_centers_);
+  each_entry([&](std::size_t j, std::int32_t feature, std::int64_t sum) {
+    features[next[j]] = feature;
+    values[next[j]++] = sum;
+  });
+}
+
+// True where all numbers of the center have to be written again.
+bool Centers::set_length(int j, Wide squared) {
   const auto c = static_cast<std::size_t>(j);
   squared_[c] = squared;
   scale_[c] = 1.0 / std::sqrt(static_cast<double>(squared));
-  panels_.set_scale(j, static_cast<float>(one_ * scale_[c]));
+  if (panels_) panels_->set_scale(j, static_cast<float>(one_ * scale_[c]));
+  return lines_ && lines_->set_scale(j, scale_[c]);
 }
 
-void Centers::set_movement(int j, double chord, double slack, std::int64_t terms) {
+// From ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖.
+void Centers::set_movement(int j, double rise, double fall, double slack, std::int64_t terms) {
   const auto c = static_cast<std::size_t>(j);
+  const double chord = std::sqrt(rise * rise + fall * fall);
   const Movement movement = movement_from_chord(chord + slack, terms);
   cos_[c] = movement.cos;
   sin_[c] = movement.sin;
   pad_[c] = movement.pad;
   chord_[c] = std::min(2.0, chord);
+  const double outward = std::min(2.0, outward_chord(chord + slack, terms));
+  const bool one_sided = !negative_[c] && slack == 0.0;
+  rise_[c] = outward;
+  fallen_[c] = outward;
+  rise_nonnegative_[c] = one_sided ? outward_chord(rise, terms) : outward;
+  fallen_nonnegative_[c] = one_sided ? outward_chord(fall, terms) : outward;
 }
 
 void Centers::place(int j, const std::int32_t* features, const std::int64_t* values,
@@ -53,18 +135,67 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
       throw std::invalid_argument("a center has a feature that the rows do not have");
     }
   }
-  if (squared_[c] != 0) clear_vector(j);
+  if (squared_[c] != 0) {
+    clear_frequent(j);
+    std::vector<char> marked(detached_.size());
+    marked[c] = 1;
+    rare_.remove(marked);
+  }
   detached_[c] = 1;
   count_[c] = 0;
   std::int64_t* vector = vectors_.data() + offset(j);
-  const Panels::Column column = panels_.column(j);
   Wide squared = 0;
   for (std::int64_t e = 0; e < size; ++e) {
-    vector[features[e]] = values[e];
-    column.set(features[e], in_panel(values[e]));
+    if (features[e] < n_frequent_) {
+      vector[features[e]] = values[e];
+    } else {
+      rare_.add(features[e], j, values[e]);
+    }
     squared += product(values[e], values[e]);
   }
-  set_length(j, squared);
+  const bool all = set_length(j, squared);
+  write(j, features, static_cast<std::size_t>(size), all);
+  // It may have gone anywhere.
+  rise_[c] = rise_nonnegative_[c] = fallen_[c] = fallen_nonnegative_[c] = 2.0;
+  add_rises(j, j + 1);
+}
+
+// After centers moved: their rises, and the largest in each line.
+void Centers::add_rises(int begin, int end) {
+  for (int line = begin / kLineShorts; line * kLineShorts < end; ++line) {
+    double largest = 0.0;
+    double largest_nonnegative = 0.0;
+    for (int j = std::max(begin, line * kLineShorts);
+         j < std::min(end, (line + 1) * kLineShorts); ++j) {
+      const auto c = static_cast<std::size_t>(j);
+      risen_[c] += rise_[c];
+      risen_nonnegative_[c] += rise_nonnegative_[c];
+      largest = std::max(largest, rise_[c]);
+      largest_nonnegative = std::max(largest_nonnegative, rise_nonnegative_[c]);
+    }
+    line_risen_[static_cast<std::size_t>(line)] += largest;
+    line_risen_nonnegative_[static_cast<std::size_t>(line)] += largest_nonnegative;
+  }
+}
+
+// What the kernels read of these features, or of all.
+void Centers::write(int j, const std::int32_t* features, std::size_t size, bool all) {
+  const std::int64_t* vector = vectors_.data() + offset(j);
+  if (panels_) {
+    const Panels::Column column = panels_->column(j);
+    for (std::size_t e = 0; e < size; ++e) {
+      column.set(features[e], in_panel(vector[features[e]]));
+    }
+  }
+  if (!lines_) return;
+  const Lines::Column column = lines_->column(j);
+  for (std::size_t e = 0; e < size; ++e) {
+    if (features[e] < n_frequent_) column.set(features[e], vector[features[e]]);
+  }
+  if (!all) return;
+  for (std::int32_t f = 0; f < n_frequent_; ++f) {
+    if (vector[f] != 0) column.set(f, vector[f]);
+  }
 }
 
 double Centers::objective(const SumChanges* changes) const {
@@ -72,10 +203,9 @@ double Centers::objective(const SumChanges* changes) const {
   for (std::size_t j = 0; j < scale_.size(); ++j) {
     Wide dot = detached_[j] ? 0 : squared_[j];
     if (changes) {
-      const std::int64_t* center = vector(static_cast<int>(j));
       const SumChange& change = (*changes)[j];
       for (std::size_t e = 0; e < change.size; ++e) {
-        dot += product(center[change.features[e]], change.values[e]);
+        dot += product(value(static_cast<int>(j), change.features[e]), change.values[e]);
       }
     }
     total += static_cast<double>(dot) * scale_[j];
@@ -84,27 +214,51 @@ double Centers::objective(const SumChanges* changes) const {
 }
 
 void Centers::move(const SumChanges& changes, int n_threads) {
+  std::vector<Moved> moved(detached_.size());
   parallel_chunks(n_centers_, 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
-    move(static_cast<int>(j), changes[static_cast<std::size_t>(j)]);
+    const auto c = static_cast<std::size_t>(j);
+    moved[c] = move(static_cast<int>(j), changes[c]);
   });
+  add_rises(0, n_centers_);
+  if (n_frequent_ < n_features_) move_rare(changes, moved);
 }
 
-void Centers::clear_vector(int j) {
-  std::int64_t* vector = vectors_.data() + offset(j);
-  const Panels::Column column = panels_.column(j);
-  for (std::int32_t feature = 0; feature < n_features_; ++feature) {
-    if (vector[feature] != 0) {
-      vector[feature] = 0;
-      column.set(feature, 0.0F);
+// The lists are shared by the centers: they are read while all centers move and written after.
+void Centers::move_rare(const SumChanges& changes, const std::vector<Moved>& moved) {
+  std::vector<char> replaced(moved.size());
+  bool any = false;
+  for (std::size_t j = 0; j < moved.size(); ++j) {
+    replaced[j] = moved[j] == Moved::replaced;
+    any |= replaced[j] != 0;
+  }
+  if (any) rare_.remove(replaced);
+  for (std::size_t j = 0; j < moved.size(); ++j) {
+    if (moved[j] == Moved::no) continue;
+    const SumChange& change = changes[j];
+    for (std::size_t e = change.size; e-- > 0 && change.features[e] >= n_frequent_;) {
+      rare_.add(change.features[e], static_cast<int>(j), change.values[e]);
     }
   }
 }
 
-void Centers::move(int j, const SumChange& change) {
+void Centers::clear_frequent(int j) {
+  std::int64_t* vector = vectors_.data() + offset(j);
+  std::vector<std::int32_t> cleared;
+  for (std::int32_t feature = 0; feature < n_frequent_; ++feature) {
+    if (vector[feature] != 0) {
+      vector[feature] = 0;
+      cleared.push_back(feature);
+    }
+  }
+  write(j, cleared.data(), cleared.size(), false);
+}
+
+Centers::Moved Centers::move(int j, const SumChange& change) {
   const auto c = static_cast<std::size_t>(j);
   cos_[c] = 1.0;
-  sin_[c] = pad_[c] = chord_[c] = 0.0;
-  if (!change.touched) return;
+  sin_[c] = pad_[c] = chord_[c] = fallen_[c] = fallen_nonnegative_[c] = rise_[c] =
+      rise_nonnegative_[c] = 0.0;
+  if (!change.touched) return Moved::no;
   count_[c] += change.rows;
 
   std::int64_t* vector = vectors_.data() + offset(j);
@@ -112,50 +266,53 @@ void Centers::move(int j, const SumChange& change) {
   Wide touched_before = 0;  // squares of the entries that change, before and after
   Wide touched_after = 0;
   Wide dot = 0;  // the old vector and the change
+  bool negative = false;
   for (std::size_t e = 0; e < n; ++e) {
-    const std::int64_t before = vector[change.features[e]];
+    const std::int64_t before = value(j, change.features[e]);
     const std::int64_t after = (detached_[c] ? 0 : before) + change.values[e];
     touched_before += product(before, before);
     touched_after += product(after, after);
     dot += product(before, change.values[e]);
+    negative |= after < 0;
   }
   const Wide untouched = squared_[c] - touched_before;
   const Wide squared = (detached_[c] ? 0 : untouched) + touched_after;
   if (count_[c] == 0 || squared == 0) {
     detached_[c] = 1;  // no direction is left: the center stays where it is
-    return;
+    return Moved::no;
   }
 
+  if (negative) negative_[c] = 1;
   const double scale_before = scale_[c];
-  set_length(j, squared);
-  const Panels::Column column = panels_.column(j);
-  double chord = 0.0;
-  double slack = 0.0;
-  if (detached_[c]) {
+  const bool all = set_length(j, squared);
+  const bool replaced = detached_[c] != 0;
+  if (replaced) {
     // Another vector altogether: ‖c′ − c‖² = 2 − 2·cos.
     const double cos = static_cast<double>(dot) * scale_before * scale_[c];
-    chord = std::sqrt(std::max(0.0, 2.0 - 2.0 * cos));
-    slack = 0x1p-24;  // where the two happen to be close, the subtraction has lost digits
-    clear_vector(j);
+    const double chord = std::sqrt(std::max(0.0, 2.0 - 2.0 * cos));
+    // Where the two happen to be close, the subtraction has lost digits.
+    set_movement(j, chord, 0.0, 0x1p-24, static_cast<std::int64_t>(n));
+    clear_frequent(j);
     detached_[c] = 0;
   } else {
     // ‖c′ − c‖² in float64: entries touched one by one, the others changed by the scale alone.
     const double stretch = scale_[c] - scale_before;
-    double sum = static_cast<double>(untouched) * stretch * stretch;
+    double rise = 0.0;
+    double fall = 0.0;
+    (stretch > 0.0 ? rise : fall) = static_cast<double>(untouched) * stretch * stretch;
     for (std::size_t e = 0; e < n; ++e) {
-      const std::int64_t before = vector[change.features[e]];
+      const std::int64_t before = value(j, change.features[e]);
       const double difference = static_cast<double>(before + change.values[e]) * scale_[c] -
                                 static_cast<double>(before) * scale_before;
-      sum += difference * difference;
+      (difference > 0.0 ? rise : fall) += difference * difference;
     }
-    chord = std::sqrt(sum);
+    set_movement(j, std::sqrt(rise), std::sqrt(fall), 0.0, static_cast<std::int64_t>(n));
   }
-  set_movement(j, chord, slack, static_cast<std::int64_t>(n));
-  for (std::size_t e = 0; e < n; ++e) {
-    const std::int32_t feature = change.features[e];
-    vector[feature] += change.values[e];
-    column.set(feature, in_panel(vector[feature]));
+  for (std::size_t e = 0; e < n && change.features[e] < n_frequent_; ++e) {
+    vector[change.features[e]] += change.values[e];
   }
+  write(j, change.features.data(), n, all);
+  return replaced ? Moved::replaced : Moved::changed;
 }
 
 }  // namespace arcmeans

@@ -7,14 +7,21 @@
 // A center is *detached* while its vector is not the sum of its rows: a seed before the first move,
 // a center kept after its last row left or after its rows came to cancel each other. The rows of a
 // detached center sum to zero; the next change that leaves a direction replaces the vector.
+//
+// Frequent features, the first `n_frequent` ranks, have a number for every center; the others are
+// kept as lists (rare.hpp). What the kernels read, float32 panels or 16-bit lines, is made when
+// first asked for and then follows every move; panels hold all features, so they end the lists.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bounds.hpp"
 #include "buffer.hpp"
+#include "lines.hpp"
 #include "panels.hpp"
+#include "rare.hpp"
 #include "rows.hpp"
 #include "sums.hpp"
 
@@ -24,14 +31,30 @@ __extension__ typedef __int128 Wide;
 
 class Centers {
  public:
-  Centers(int n_centers, std::int32_t n_features, double one);
+  Centers(int n_centers, std::int32_t n_features, double one, std::int32_t n_frequent);
 
   int size() const { return n_centers_; }
   std::int32_t n_features() const { return n_features_; }
+  std::int32_t n_frequent() const { return n_frequent_; }
   double one() const { return one_; }
-  const Panels& panels() const { return panels_; }
+  // The frequent features of a center: all of them once there are panels.
   const std::int64_t* vector(int j) const { return vectors_.data() + offset(j); }
+  const RareLists& rare() const { return rare_; }
+  std::int64_t value(int j, std::int32_t feature) const {
+    return feature < n_frequent_ ? vector(j)[feature] : rare_.value(feature, j);
+  }
   const std::vector<double>& scales() const { return scale_; }
+
+  // How many features of each center are not zero, and which they are, in ascending order, with
+  // their sums; center j from starts[j] on.
+  std::vector<std::int64_t> sizes() const;
+  void entries(const std::int64_t* starts, std::int32_t* features, std::int64_t* values) const;
+
+  // Has panels, or lines for sparse or dense rows, made if they are not there yet.
+  void need_panels();
+  void need_lines(bool dense, int n_threads);
+  const Panels& panels() const { return *panels_; }
+  const Lines& lines() const { return *lines_; }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
@@ -53,42 +76,94 @@ class Centers {
   const double* sin() const { return sin_.data(); }
   const double* pad() const { return pad_.data(); }
   const std::vector<double>& chords() const { return chord_; }
+  // How much the product with any unit vector can have grown since the centers were made, and how
+  // much it can have shrunk in the last move; `nonnegative`: with any that has no value below zero.
+  double risen(int j, bool nonnegative) const {
+    return (nonnegative ? risen_nonnegative_ : risen_)[static_cast<std::size_t>(j)];
+  }
+  // The same for the centers of a line together: the largest rise of each move, added up.
+  double line_risen(int line, bool nonnegative) const {
+    return (nonnegative ? line_risen_nonnegative_ : line_risen_)[static_cast<std::size_t>(line)];
+  }
+  double fallen(int j, bool nonnegative) const {
+    return (nonnegative ? fallen_nonnegative_ : fallen_)[static_cast<std::size_t>(j)];
+  }
 
   // sim64(i, j), the one reference similarity: float64 products summed in ascending order of the
   // caller's features, then scaled. Every decision that is not clear of rounding is made by it.
   template <class Row>
   double similarity(const Row& row, int j) const {
-    const std::int64_t* sums = vector(j);
-    double sum = 0.0;
+    double similarity;
+    similarities<1>(row, &j, &similarity);
+    return similarity;
+  }
+
+  // The same for several centers at a time: their sums wait for memory together.
+  template <int kCenters, class Row>
+  void similarities(const Row& row, const int* which, double* similarities) const {
+    const std::int64_t* vectors[kCenters];
+    double sums[kCenters] = {};
+    for (int c = 0; c < kCenters; ++c) vectors[c] = vector(which[c]);
     for (std::int64_t e = 0; e < row.size; ++e) {
-      sum += static_cast<double>(row.values[e]) * static_cast<double>(sums[row.feature(e)]);
+      const std::int32_t feature = row.feature(e);
+      const auto value = static_cast<double>(row.values[e]);
+      for (int c = 0; c < kCenters; ++c) {
+        const std::int64_t at =
+            feature < n_frequent_ ? vectors[c][feature] : rare_.value(feature, which[c]);
+        sums[c] += value * static_cast<double>(at);
+      }
     }
-    return sum * scale_[static_cast<std::size_t>(j)];
+    for (int c = 0; c < kCenters; ++c) {
+      similarities[c] = sums[c] * scale_[static_cast<std::size_t>(which[c])];
+    }
   }
 
  private:
   std::size_t offset(int j) const {
-    return static_cast<std::size_t>(j) * static_cast<std::size_t>(n_features_);
+    return static_cast<std::size_t>(j) * static_cast<std::size_t>(n_frequent_);
   }
-  void move(int j, const SumChange& change);
-  void clear_vector(int j);
-  void set_length(int j, Wide squared);
-  void set_movement(int j, double chord, double slack, std::int64_t terms);
+  // Calls use(center, feature, sum) for what is not zero, by ascending feature for each center.
+  template <class Use>
+  void each_entry(const Use& use) const {
+    for (int j = 0; j < n_centers_; ++j) {
+      for (std::int32_t f = 0; f < n_frequent_; ++f) {
+        if (vector(j)[f] != 0) use(static_cast<std::size_t>(j), f, vector(j)[f]);
+      }
+    }
+    for (std::int32_t f = n_frequent_; f < n_features_; ++f) {
+      rare_.each(f, [&](int j, std::int64_t sum) { use(static_cast<std::size_t>(j), f, sum); });
+    }
+  }
+  // What a move did to a center's vector: nothing, a change, or another vector altogether.
+  enum class Moved : char { no, changed, replaced };
+  Moved move(int j, const SumChange& change);
+  void add_rises(int begin, int end);
+  void move_rare(const SumChanges& changes, const std::vector<Moved>& moved);
+  void clear_frequent(int j);
+  void write(int j, const std::int32_t* features, std::size_t size, bool all);
+  bool set_length(int j, Wide squared);
+  void set_movement(int j, double rise, double fall, double slack, std::int64_t terms);
   float in_panel(std::int64_t value) const {
     return static_cast<float>(static_cast<double>(value) * unit_);
   }
 
   int n_centers_;
   std::int32_t n_features_;
+  std::int32_t n_frequent_;
   double one_;                    // 1.0 in fixed point, a power of two
   double unit_;                   // one unit of fixed point, 1/one_
-  Buffer<std::int64_t> vectors_;  // [center][feature]
-  Panels panels_;
+  Buffer<std::int64_t> vectors_;  // [center][frequent feature]
+  RareLists rare_;
+  std::unique_ptr<Panels> panels_;
+  std::unique_ptr<Lines> lines_;
   std::vector<Wide> squared_;  // ‖vector‖², exact
   std::vector<double> scale_;  // 1/‖vector‖
   std::vector<std::int64_t> count_;
   std::vector<char> detached_;
+  std::vector<char> negative_;  // a sum of this center has been below zero
   std::vector<double> cos_, sin_, pad_, chord_;
+  std::vector<double> risen_, risen_nonnegative_, fallen_, fallen_nonnegative_;
+  std::vector<double> rise_, rise_nonnegative_, line_risen_, line_risen_nonnegative_;
 };
 
 }  // namespace arcmeans

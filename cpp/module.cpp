@@ -96,6 +96,13 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(nb::handle owner, const std::v
   return {values.data(), {values.size()}, owner};
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return {kept->data(), {kept->size()}, owner};
+}
+
 }  // namespace
 
 NB_MODULE(ARCMEANS_MODULE, m) {
@@ -142,7 +149,11 @@ NB_MODULE(ARCMEANS_MODULE, m) {
              int n_threads) { self.collect(rows, previous.data(), labels.data(), n_threads); },
           Released());
   nb::class_<Centers>(m, "Centers")
-      .def(nb::init<int, std::int32_t, double>())
+      .def(nb::init<int, std::int32_t, double, std::int32_t>())
+      .def("__init__",
+           [](Centers* self, int n_centers, std::int32_t n_features, double one) {
+             new (self) Centers(n_centers, n_features, one, n_features);
+           })
       .def(
           "place",
           [](Centers& self, int j, In<std::int32_t> features, In<std::int64_t> values) {
@@ -157,13 +168,26 @@ NB_MODULE(ARCMEANS_MODULE, m) {
           },
           Released())
       .def_prop_ro("one", &Centers::one)
+      .def_prop_ro("n_frequent", &Centers::n_frequent)
       .def("vector",
-           [](nb::handle_t<Centers> self, int j) {
-             const auto& centers = nb::cast<const Centers&>(self);
-             const auto n = static_cast<std::size_t>(centers.n_features());
-             return nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>(centers.vector(j), {n},
-                                                                            self);
+           [](const Centers& self, int j) {
+             std::vector<std::int64_t> vector(static_cast<std::size_t>(self.n_features()));
+             for (std::int32_t f = 0; f < self.n_features(); ++f) {
+               vector[static_cast<std::size_t>(f)] = self.value(j, f);
+             }
+             return owned(std::move(vector));
            })
+      .def("sizes",
+           [](const Centers& self) {
+             return owned(self.sizes());
+           })
+      .def(
+          "entries",
+          [](const Centers& self, In<std::int64_t> starts, Out<std::int32_t> features,
+             Out<std::int64_t> values) {
+            self.entries(starts.data(), features.data(), values.data());
+          },
+          Released())
       .def_prop_ro("scales",
                    [](nb::handle_t<Centers> self) {
                      return view(self, nb::cast<const Centers&>(self).scales());
@@ -186,6 +210,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   nb::class_<Work>(m, "Work")
       .def(nb::init<>())
       .def_ro("similarities", &Work::similarities)
+      .def_ro("lines", &Work::lines)
       .def_ro("center_similarities", &Work::center_similarities)
       .def_rw("reused", &Work::reused)
       .def_ro("exact_decisions", &Work::exact_decisions)
@@ -194,7 +219,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def_rw("changed", &Work::changed);
   m.def(
       "assign",
-      [](Algorithm algorithm, const HeldRows& rows, const Centers& centers,
+      [](Algorithm algorithm, const HeldRows& rows, Centers& centers,
          Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<double>> lower,
          std::optional<Out2<float>> uppers, std::optional<Out<double>> upper, int n_threads,
          std::int64_t chunk_rows, HamerlyUpdate update, CenterTests* tests) {
@@ -204,6 +229,23 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
+  nb::class_<PackedRows>(m, "PackedRows")
+      .def(nb::new_([](const HeldRows& rows, std::int32_t n_frequent, int n_threads) {
+             return new PackedRows(rows, n_frequent, n_threads);
+           }),
+           Released());
+  m.def(
+      "sift",
+      [](const HeldRows& rows, const PackedRows& packed, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, std::optional<Out<float>> lower,
+         std::optional<Out2<std::int16_t>> uppers, std::optional<Out<std::int16_t>> tops,
+         int n_threads, std::int64_t chunk_rows) {
+        const SieveState state{labels.data(), previous.data(), data_or_null(lower),
+                               data_or_null(uppers), data_or_null(tops)};
+        return sift(rows, packed, centers, state, {n_threads, chunk_rows});
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+      nb::arg().none(), nb::arg(), nb::arg(), Released());
   m.def(
       "own_similarities",
       [](const HeldRows& rows, const Centers& centers, In<std::int32_t> labels, int n_threads,
@@ -220,7 +262,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       Released());
   m.def(
       "nearest",
-      [](const HeldRows& rows, const Centers& centers, In<std::int64_t> which, int n_threads,
+      [](const HeldRows& rows, Centers& centers, In<std::int64_t> which, int n_threads,
          Out<std::int32_t> labels, Out<double> similarities) {
         nearest(rows, centers, which.data(), static_cast<std::int64_t>(which.size()), n_threads,
                 labels.data(), similarities.data());
@@ -276,7 +318,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   m.def("panel_error", &panel_error);
   m.def(
       "panel_similarities",
-      [](const HeldRows& rows, const Centers& centers, std::int64_t i, Out<float> similarities) {
+      [](const HeldRows& rows, Centers& centers, std::int64_t i, Out<float> similarities) {
+        centers.need_panels();
         std::vector<float> padded(static_cast<std::size_t>(centers.panels().width()));
         visit(rows, [&](const auto& typed) {
           panel_similarities(centers.panels(), typed.row(i), padded.data());

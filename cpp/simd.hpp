@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__FMA__) || defined(__AVX512F__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
@@ -54,6 +54,132 @@ inline Floats multiply_add(Floats a, Floats b, Floats c) {
 
 inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 
+// --- 16-bit numbers: a line is 32 of them.
+
+constexpr int kLineShorts = 32;
+
+using Shorts = std::int16_t __attribute__((vector_size(kVectorBytes)));
+
+inline Shorts load(const std::int16_t* from) {
+  Shorts v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// Both halves of two 16-bit numbers, everywhere.
+inline Shorts splat_pair(const std::int16_t* pair) {
+  std::int32_t both;
+  std::memcpy(&both, pair, sizeof both);
+  return reinterpret_cast<Shorts>(Ints{} + both);
+}
+
+// a[0], b[0], a[1], b[1], … from the first (high: the second) half of each 16 bytes.
+template <bool high>
+inline Shorts interleave(Shorts a, Shorts b) {
+#if defined(__AVX512BW__)
+  const auto x = reinterpret_cast<__m512i>(a), y = reinterpret_cast<__m512i>(b);
+  return reinterpret_cast<Shorts>(high ? _mm512_unpackhi_epi16(x, y) : _mm512_unpacklo_epi16(x, y));
+#elif defined(__AVX2__)
+  const auto x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
+  return reinterpret_cast<Shorts>(high ? _mm256_unpackhi_epi16(x, y) : _mm256_unpacklo_epi16(x, y));
+#else
+  static_assert(sizeof(Shorts) == 16);
+  return high ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+              : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+#endif
+}
+
+// a[0]·b[0] + a[1]·b[1], a[2]·b[2] + a[3]·b[3], …: exact in 32 bits.
+inline Ints pair_products(Shorts a, Shorts b) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<Ints>(
+      _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Ints>(
+      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Ints>(
+      _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+  const auto x = reinterpret_cast<int16x8_t>(a), y = reinterpret_cast<int16x8_t>(b);
+  return reinterpret_cast<Ints>(
+      vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
+#else
+  Ints sums{};
+  for (int l = 0; l < kVectorFloats; ++l) sums[l] = a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
+  return sums;
+#endif
+}
+
+inline Ints load_ints(const std::int32_t* from) {
+  Ints v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// The low 16 bits of each.
+inline void store_shorts(std::int16_t* to, Ints v) {
+  using Half = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
+  const Half low = __builtin_convertvector(v, Half);
+  std::memcpy(to, &low, sizeof low);
+}
+
+inline Floats square_root(Floats v) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_sqrt_ps(0xFFFF, v);  // GCC 12 warns of the plain form
+#elif defined(__AVX__)
+  return _mm256_sqrt_ps(v);
+#elif defined(__SSE2__)
+  return _mm_sqrt_ps(v);
+#else
+  for (int l = 0; l < kVectorFloats; ++l) v[l] = __builtin_sqrtf(v[l]);
+  return v;
+#endif
+}
+
+// The largest of 32 sums, each wrapped to 16 bits.
+inline std::int16_t largest_sum(const std::int16_t* first, const std::int16_t* second) {
+  Shorts largest = load(first) + load(second);
+  for (int l = kVectorBytes / 2; l < kLineShorts; l += kVectorBytes / 2) {
+    const Shorts sums = load(first + l) + load(second + l);
+    largest = sums > largest ? sums : largest;
+  }
+  std::int16_t lanes[kVectorBytes / 2];
+  std::memcpy(lanes, &largest, sizeof lanes);
+  std::int16_t top = lanes[0];
+  for (const std::int16_t lane : lanes) top = lane > top ? lane : top;
+  return top;
+}
+
+// One bit for each of 32 numbers: whether first + second, wrapped to 16 bits, is at least `limit`.
+inline std::uint32_t sums_reach(const std::int16_t* first, const std::int16_t* second,
+                                std::int16_t limit) {
+#if defined(__AVX512BW__)
+  return _mm512_cmpge_epi16_mask(
+      _mm512_add_epi16(_mm512_loadu_si512(first), _mm512_loadu_si512(second)),
+      _mm512_set1_epi16(limit));
+#elif defined(__SSE2__)
+  std::uint32_t mask = 0;
+  for (int l = 0; l < kLineShorts; l += 16) {
+    const auto below = [&](int at) {
+      const auto a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + at));
+      const auto b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(second + at));
+      return _mm_cmplt_epi16(_mm_add_epi16(a, b), _mm_set1_epi16(limit));
+    };
+    const int bits = _mm_movemask_epi8(_mm_packs_epi16(below(l), below(l + 8)));
+    mask |= (~static_cast<std::uint32_t>(bits) & 0xFFFFU) << l;
+  }
+  return mask;
+#else
+  std::uint32_t mask = 0;
+  for (int l = 0; l < kLineShorts; ++l) {
+    const auto sum = static_cast<std::int16_t>(first[l] + second[l]);
+    mask |= static_cast<std::uint32_t>(sum >= limit) << l;
+  }
+  return mask;
+#endif
+}
+
 // Folds a vector to one number by halves; `op` works on vectors of every width.
 template <class Vector, class Op>
 inline auto fold(Vector v, Op op) {
@@ -70,6 +196,12 @@ inline auto fold(Vector v, Op op) {
     v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));
     return v[0];
   }
+}
+
+inline Ints first_lanes() {
+  Ints lanes;
+  for (int l = 0; l < kVectorFloats; ++l) lanes[l] = l;
+  return lanes;
 }
 
 inline float largest(Floats v) {

@@ -43,8 +43,9 @@ Members members_of(const Rows& rows, const std::int32_t* previous, const std::in
 }
 
 // The members of a cluster lie anywhere; the entries of the next but one are asked for early.
+// Inlined by force: GCC takes a function that only prefetches for one without effect.
 template <class Row>
-void prefetch(const Row& row) {
+__attribute__((always_inline)) inline void prefetch(const Row& row) {
   const auto bytes = static_cast<std::int64_t>(sizeof(*row.values));
   for (std::int64_t e = 0; e < row.size; e += 64 / bytes) __builtin_prefetch(row.values + e);
   if constexpr (!Row::dense) {

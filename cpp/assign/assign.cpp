@@ -10,8 +10,9 @@
 
 namespace arcmeans {
 
-Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const RowState& state,
+Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
             const PassOptions& options, HamerlyUpdate update, CenterTests* tests) {
+  centers.need_panels();
   return visit(rows, [&](const auto& typed) -> Work {
     using RowsOf = std::decay_t<decltype(typed)>;
     switch (algorithm) {
@@ -29,6 +30,31 @@ Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const
         return hamerly(typed, centers, state, options, update, *tests);
     }
     throw std::invalid_argument("unknown algorithm");
+  });
+}
+
+namespace {
+
+template <class Feature, class RowsOf>
+Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
+          const SieveState& state, const PassOptions& options) {
+  const SieveDrift drift(centers, packed.nonnegative());
+  return pass_over_rows(rows, state, options, [&](Work& work) {
+    return Sieve<RowsOf, Feature>(rows, packed, centers, drift, state, options, work);
+  });
+}
+
+}  // namespace
+
+Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, const SieveState& state,
+          const PassOptions& options) {
+  if (packed.n_frequent() != centers.n_frequent()) {
+    throw std::invalid_argument("rows and centers differ in what is a frequent feature");
+  }
+  centers.need_lines(packed.dense(), options.n_threads);
+  return visit(rows, [&](const auto& typed) -> Work {
+    if (packed.narrow()) return sift<std::uint16_t>(typed, packed, centers, state, options);
+    return sift<std::uint32_t>(typed, packed, centers, state, options);
   });
 }
 
@@ -55,9 +81,16 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
     const int count = std::min(kBlock, centers.size() - first);
     for (int j = 0; j < count; ++j) {
       const std::int64_t* vector = centers.vector(first + j);
-      for (std::size_t f = 0; f < d; ++f) {
+      for (std::size_t f = 0; f < static_cast<std::size_t>(centers.n_frequent()); ++f) {
         block[f * kBlock + static_cast<std::size_t>(j)] = static_cast<double>(vector[f]);
       }
+    }
+    for (std::int32_t f = centers.n_frequent(); f < centers.n_features(); ++f) {
+      double* at = block.data() + std::int64_t{f} * kBlock;
+      std::fill_n(at, kBlock, 0.0);
+      centers.rare().each(f, [&](int j, std::int64_t sum) {
+        if (j >= first && j < first + count) at[j - first] = static_cast<double>(sum);
+      });
     }
     visit(rows, [&](const auto& typed) {
       parallel_chunks(rows.n_rows, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
@@ -79,8 +112,9 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
   }
 }
 
-void nearest(const Rows& rows, const Centers& centers, const std::int64_t* which, std::int64_t n,
+void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std::int64_t n,
              int n_threads, std::int32_t* labels, double* similarities) {
+  centers.need_panels();
   visit(rows, [&](const auto& typed) {
     parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
       std::vector<float> scratch(static_cast<std::size_t>(centers.panels().width()));

@@ -3,14 +3,19 @@
 
 #include "center_tests.hpp"
 #include "row_loop.hpp"
+#include "sieve.hpp"
 
 namespace arcmeans {
 
 enum class Algorithm : int { lloyd, simplified_elkan, elkan, simplified_hamerly, hamerly };
 
 // `tests` is needed by elkan and hamerly only.
-Work assign(Algorithm algorithm, const Rows& rows, const Centers& centers, const RowState& state,
+Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
             const PassOptions& options, HamerlyUpdate update, CenterTests* tests);
+
+// The same for the sieve, which keeps another kind of bounds.
+Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, const SieveState& state,
+          const PassOptions& options);
 
 // sim64 of each row to the center it is labelled with; rows without a label get 0.
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
@@ -21,7 +26,7 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
                        double* similarities);
 
 // The most similar center of each row named, by sim64 and the tie rule, and that similarity.
-void nearest(const Rows& rows, const Centers& centers, const std::int64_t* which, std::int64_t n,
+void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std::int64_t n,
              int n_threads, std::int32_t* labels, double* similarities);
 
 }  // namespace arcmeans

@@ -78,9 +78,7 @@ class Lloyd {
     const std::int32_t rivals = -total((first >= near) + (second >= near));
     const bool clear = top > best.similarity + margin;
     if (clear) {
-      Ints lane;
-      for (int l = 0; l < kVectorFloats; ++l) lane[l] = l;
-      const Ints at = where * kVectorFloats + lane;
+      const Ints at = where * kVectorFloats + first_lanes();
       best.center = first_center + largest(first == top ? at : Ints{} - 1);
     }
     best.contested = rivals > 1 || !clear;

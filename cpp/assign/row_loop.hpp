@@ -15,6 +15,7 @@ namespace arcmeans {
 // What one pass over the rows did. Counted where it happens, always.
 struct Work {
   std::int64_t similarities = 0;         // row–center pairs computed
+  std::int64_t lines = 0;                // visits of a row to a cache line of centers
   std::int64_t center_similarities = 0;  // center–center pairs computed
   std::int64_t reused = 0;               // row–center pairs known from the seeding
   std::int64_t exact_decisions = 0;      // rows whose float32 similarities could not decide
@@ -24,6 +25,7 @@ struct Work {
 
   void add(const Work& other) {
     similarities += other.similarities;
+    lines += other.lines;
     center_similarities += other.center_similarities;
     reused += other.reused;
     exact_decisions += other.exact_decisions;
@@ -94,8 +96,8 @@ Best best_of_all(const Centers& centers, const Row& row, float* similarities, Wo
 
 // A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
 // labels, writing them over the old ones.
-template <class RowsOf, class MakeVisitor>
-Work pass_over_rows(const RowsOf& rows, const RowState& state, const PassOptions& options,
+template <class RowsOf, class State, class MakeVisitor>
+Work pass_over_rows(const RowsOf& rows, const State& state, const PassOptions& options,
                     const MakeVisitor& make_visitor) {
   std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));

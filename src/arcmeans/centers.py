@@ -22,12 +22,17 @@ def fixed_entries(
     return _ranks(rows, features), fixed, 1.0 / math.sqrt(squared)
 
 
+def empty_centers(rows: Rows, n_centers: int, one: float) -> _core.native.Centers:
+    """Centers for use with ``rows``, none of them placed yet."""
+    return _core.native.Centers(n_centers, rows.n_features, one, rows.n_frequent(n_centers))
+
+
 def place_rows(
     rows: Rows, seeds: Rows, which: NDArray[np.int64] | None = None
 ) -> _core.native.Centers:
     """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
     picked = range(seeds.n_rows) if which is None else which
-    centers = _core.native.Centers(len(picked), rows.n_features, rows.one)
+    centers = empty_centers(rows, len(picked), rows.one)
     for j, i in enumerate(picked):
         features, fixed, _ = fixed_entries(rows, seeds, int(i))
         centers.place(j, features, fixed)
@@ -37,7 +42,7 @@ def place_rows(
 def place_sums(rows: Rows, sums: CenterSums) -> _core.native.Centers:
     """Centers from the integer vectors of an earlier run, for use with ``rows``."""
     vectors = sums.vectors
-    centers = _core.native.Centers(vectors.shape[0], rows.n_features, sums.one)
+    centers = empty_centers(rows, vectors.shape[0], sums.one)
     for j in range(vectors.shape[0]):
         at = slice(vectors.indptr[j], vectors.indptr[j + 1])
         centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])
@@ -48,17 +53,16 @@ def sums_of(rows: Rows, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
     k, d = len(scales), rows.n_features
-    sizes = [np.count_nonzero(centers.vector(j)) for j in range(k)]
-    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    starts = np.concatenate([[0], np.cumsum(centers.sizes())])
     features = np.empty(starts[-1], np.int32)
     values = np.empty(starts[-1], np.int64)
-    for j in range(k):
-        vector, at = centers.vector(j), slice(starts[j], starts[j + 1])
-        ranks = np.flatnonzero(vector)
-        if rows.by_rank is not None:
-            ranks = ranks[np.argsort(rows.by_rank[ranks])]
-        features[at] = ranks if rows.by_rank is None else rows.by_rank[ranks]
-        values[at] = vector[ranks]
+    centers.entries(starts, features, values)
+    if rows.by_rank is not None:
+        for j in range(k):
+            at = slice(starts[j], starts[j + 1])
+            named = rows.by_rank[features[at]]
+            order = np.argsort(named)
+            features[at], values[at] = named[order], values[at][order]
     return CenterSums(sp.csr_array((values, features, starts), shape=(k, d)), scales, centers.one)
 
 

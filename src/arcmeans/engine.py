@@ -5,6 +5,7 @@ here are the centers; how do the sums of the clusters change, and what work was 
 """
 
 from dataclasses import dataclass
+from typing import Self
 
 import joblib
 import numpy as np
@@ -14,7 +15,7 @@ from . import _core
 from .result import FirstPass
 from .rows import Rows
 
-ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly")
+ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly", "sieve")
 HAMERLY_UPDATES = ("tight", "eq8", "eq9")
 
 
@@ -31,8 +32,32 @@ class EngineOptions:
     n_threads: int = 1
     chunk_rows: int = 1024
     """Rows a thread takes at a time."""
+    keep_bounds: bool = True
+    """Whether the sieve keeps its bounds of 2 bytes a row and center from pass to pass."""
     hamerly_update: str = "tight"
     """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
+
+
+@dataclass(frozen=True)
+class SieveState:
+    """What the sieve keeps of rows: the rows packed in 16 bits, and bounds if there is room."""
+
+    packed: _core.native.PackedRows
+    lower: NDArray[np.float32] | None
+    uppers: NDArray[np.int16] | None
+    tops: NDArray[np.int16] | None
+
+    @classmethod
+    def of(
+        cls, native: _core.native.Rows, rows: Rows, n_clusters: int, options: EngineOptions
+    ) -> Self:
+        packed = _core.native.PackedRows(native, rows.n_frequent(n_clusters), options.n_threads)
+        if not options.keep_bounds:
+            return cls(packed, None, None, None)
+        n, lines = rows.n_rows, -(-n_clusters // 32)
+        lower = np.full(n, -np.inf, np.float32)
+        uppers, tops = np.empty((n, 32 * lines), np.int16), np.empty(n * lines + 32, np.int16)
+        return cls(packed, lower, uppers, tops)
 
 
 class Engine:
@@ -48,11 +73,14 @@ class Engine:
         self._native_rows = rows.native()
         n, k = rows.n_rows, n_clusters
         algorithm = options.algorithm
-        bounded = algorithm != "lloyd"
+        bounded = algorithm not in ("lloyd", "sieve")
         elkan = algorithm in ("elkan", "simplified-elkan")
         self._lower = np.full(n, -1.0) if bounded else None
         self._uppers = np.ones((n, k), np.float32) if elkan else None
         self._upper = np.ones(n) if bounded and not elkan else None
+        self._sieve = None
+        if algorithm == "sieve":
+            self._sieve = SieveState.of(self._native_rows, rows, k, options)
         self._tests = None
         self._adopted = False
         if algorithm in ("elkan", "hamerly"):
@@ -90,6 +118,19 @@ class Engine:
             work.reused = work.changed * self.n_clusters
             return work
         options = self.options
+        if self._sieve is not None:
+            return _core.native.sift(
+                self._native_rows,
+                self._sieve.packed,
+                centers,
+                self.labels,
+                self._previous,
+                self._sieve.lower,
+                self._sieve.uppers,
+                self._sieve.tops,
+                options.n_threads,
+                options.chunk_rows,
+            )
         return _core.native.assign(
             getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
             self._native_rows,
@@ -156,6 +197,8 @@ class Engine:
             self._lower[rows] = -1.0
         if self._upper is not None:
             self._upper[rows] = 1.0
+        if self._sieve is not None and self._sieve.lower is not None:
+            self._sieve.lower[rows] = -np.inf
 
     @property
     def previous(self) -> NDArray[np.int32]:

@@ -19,6 +19,8 @@ from . import _core
 from .caution import caution
 
 MAX_FEATURES = 2**31 - 1
+RARE = 16
+"""A feature that more rows have than these is frequent in any case."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,21 @@ class Rows:
     """The rank of each entry's feature."""
     by_rank: NDArray[np.int32] | None = None
     """The caller's feature for each rank; None for dense rows, where they are the same."""
+    above: tuple[int, ...] = ()
+    """How many features more than 0, 1, 2, … rows have; where it is empty all are frequent."""
+    n_entries: int = 0
+    """The stored entries of all rows that the features were counted in."""
+
+    def n_frequent(self, n_clusters: int) -> int:
+        """How many features are frequent: centers keep those in full and the rest as lists.
+
+        Lists are slower, so there are only as many as it takes for the centers (10 bytes for each
+        frequent feature) to need no more memory than the rows (8 bytes an entry).
+        """
+        for number in self.above:
+            if 10 * n_clusters * number <= 8 * self.n_entries:
+                return number
+        return self.above[-1] if self.above else self.n_features
 
     @property
     def n_rows(self) -> int:
@@ -127,7 +144,11 @@ def unit_rows(
 
 def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:
     """Some of the rows, with weights of their own; features keep their ranks."""
-    parts: dict[str, Any] = {"by_rank": rows.by_rank}
+    parts: dict[str, Any] = {
+        "by_rank": rows.by_rank,
+        "above": rows.above,
+        "n_entries": rows.n_entries,
+    }
     if rows.starts is None or rows.features is None:
         values = rows.values[which]
     else:
@@ -201,6 +222,8 @@ def _unit_sparse(X: Any, n_threads: int, owned: bool, name: str) -> dict[str, An
         "starts": starts,
         "features": features,
         "by_rank": by_rank,
+        "above": tuple(int(np.count_nonzero(frequency > rows)) for rows in range(RARE + 1)),
+        "n_entries": len(indices),
     }
 
 

@@ -1,0 +1,123 @@
+// Lines: the centers in 16 bits, 32 to a cache line, for the filter. [line][feature][center].
+//
+// A line holds rounded multiples of the sums; the multiplier of a center, near 30,000 / ‖sum‖, is
+// kept while it may be, so that after a move only the features of the rows that came or went are
+// written. The kernel multiplies exactly, in 32 bits, and one factor a center at the end makes
+// cosines of the sums: what differs from the true cosine is the rounding of both factors to 16
+// bits, and `filter_error` in bounds.hpp bounds it.
+//
+// For sparse rows the kernel takes two entries of a row at a time, interleaves their two lines and
+// multiplies pairs; lanes are stored in the order that brings the sums out in the order of the
+// centers. For dense rows the features of a pair stand side by side already.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "bounds.hpp"
+#include "buffer.hpp"
+#include "simd.hpp"
+
+namespace arcmeans {
+
+class Lines {
+ public:
+  Lines(int n_centers, std::int32_t n_features, bool dense)
+      : n_centers_(n_centers),
+        dense_(dense),
+        line_size_(static_cast<std::size_t>(n_features + n_features % 2) * kLineShorts),
+        count_((n_centers + kLineShorts - 1) / kLineShorts),
+        lanes_(static_cast<std::size_t>(count_) * line_size_),
+        factor_(static_cast<std::size_t>(count_) * kLineShorts),
+        offset_(static_cast<std::size_t>(count_) * kLineShorts),
+        multiplier_(static_cast<std::size_t>(n_centers)) {
+    for (std::size_t j = 0; j < offset_.size(); ++j) {
+      offset_[j] = j < static_cast<std::size_t>(n_centers) ? 0.0F : -2.0F;  // loses to any cosine
+    }
+  }
+
+  int count() const { return count_; }
+  bool dense() const { return dense_; }
+  const std::int16_t* line(int l) const {
+    return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
+  }
+  // One bit for each lane of a line that holds a center.
+  std::uint32_t valid(int l) const {
+    const int rest = n_centers_ - l * kLineShorts;
+    return rest >= kLineShorts ? ~0U : (1U << rest) - 1U;
+  }
+  // Cosine = sum · factor + offset, lane by lane.
+  const float* factors(int l) const { return factor_.data() + l * kLineShorts; }
+  const float* offsets(int l) const { return offset_.data() + l * kLineShorts; }
+
+  // Takes the scale 1/‖sum‖ of a center; true where all its numbers have to be written again.
+  bool set_scale(int center, double scale) {
+    const auto c = static_cast<std::size_t>(center);
+    const double length = multiplier_[c] / scale;
+    const bool stale = !(length >= kShortestCenter && length <= kLongestCenter);
+    if (stale) multiplier_[c] = 30000.0 * scale;
+    factor_[c] = static_cast<float>(scale / (kUnitRow * multiplier_[c]));
+    return stale;
+  }
+
+  // Where the numbers of one center stand.
+  class Column {
+   public:
+    void set(std::int32_t feature, std::int64_t sum) const {
+      const auto number =
+          static_cast<std::int16_t>(std::lrint(static_cast<double>(sum) * multiplier));
+      first[dense ? std::int64_t{feature >> 1} * (2 * kLineShorts) + (feature & 1)
+                  : std::int64_t{feature} * kLineShorts] = number;
+    }
+    std::int16_t* first;
+    double multiplier;
+    bool dense;
+  };
+  Column column(int center) {
+    const int lane = center % kLineShorts;
+    std::int16_t* line =
+        lanes_.data() + static_cast<std::size_t>(center / kLineShorts) * line_size_;
+    return {line + (dense_ ? 2 * lane : position(lane)),
+            multiplier_[static_cast<std::size_t>(center)], dense_};
+  }
+
+ private:
+  // Where a lane is stored so that interleaving by halves of 16 bytes brings it to its place.
+  static int position(int lane) {
+    constexpr int blocks = kVectorBytes / 16;
+    const int vector = lane / (8 * blocks);
+    const int within = lane % (8 * blocks);
+    const int half = within / (4 * blocks);
+    const int block = within % (4 * blocks) / 4;
+    return vector * 8 * blocks + 8 * block + 4 * half + within % 4;
+  }
+
+  int n_centers_;
+  bool dense_;
+  std::size_t line_size_;
+  int count_;
+  Buffer<std::int16_t> lanes_;
+  Buffer<float> factor_;
+  Buffer<float> offset_;
+  std::vector<double> multiplier_;
+};
+
+// The sums of one row and one line, lane by lane in the order of the centers, in registers.
+struct LineSums {
+  static constexpr int kVectors = kLineShorts / kVectorFloats;
+  Ints lanes[kVectors] = {};
+
+  // Two entries of a sparse row: their lines, and their two weights.
+  void add(const std::int16_t* first, const std::int16_t* second, Shorts weights) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors / 2; ++v) {
+      const Shorts a = load(first + v * (2 * kVectorFloats));
+      const Shorts b = load(second + v * (2 * kVectorFloats));
+      lanes[2 * v] += pair_products(interleave<false>(a, b), weights);
+      lanes[2 * v + 1] += pair_products(interleave<true>(a, b), weights);
+    }
+  }
+};
+
+}  // namespace arcmeans
