@@ -71,14 +71,14 @@ void Centers::need_panels() {
 
 void Centers::need_lines(bool dense, int n_threads) {
   if (lines_ && lines_->dense() == dense) return;
-  lines_ = std::make_unique<Lines>(n_centers_, n_frequent_, dense);
+  lines_ = std::make_unique<FilterLines>(n_centers_, n_frequent_, dense);
   parallel_chunks(n_centers_, kLineShorts, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
                       const auto c = static_cast<std::size_t>(j);
                       if (squared_[c] == 0) continue;
                       lines_->set_scale(j, scale_[c]);
-                      const Lines::Column column = lines_->column(j);
+                      const FilterLines::Column column = lines_->column(j);
                       for (std::int32_t f = 0; f < n_frequent_; ++f) {
                         if (vector(j)[f] != 0) column.set(f, vector(j)[f]);
                       }
@@ -188,7 +188,7 @@ void Centers::write(int j, const std::int32_t* features, std::size_t size, bool 
     }
   }
   if (!lines_) return;
-  const Lines::Column column = lines_->column(j);
+  const FilterLines::Column column = lines_->column(j);
   for (std::size_t e = 0; e < size; ++e) {
     if (features[e] < n_frequent_) column.set(features[e], vector[features[e]]);
   }

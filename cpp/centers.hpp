@@ -19,7 +19,7 @@
 
 #include "bounds.hpp"
 #include "buffer.hpp"
-#include "lines.hpp"
+#include "filter_lines.hpp"
 #include "panels.hpp"
 #include "rare.hpp"
 #include "rows.hpp"
@@ -54,7 +54,7 @@ class Centers {
   void need_panels();
   void need_lines(bool dense, int n_threads);
   const Panels& panels() const { return *panels_; }
-  const Lines& lines() const { return *lines_; }
+  const FilterLines& lines() const { return *lines_; }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
@@ -155,7 +155,7 @@ class Centers {
   Buffer<std::int64_t> vectors_;  // [center][frequent feature]
   RareLists rare_;
   std::unique_ptr<Panels> panels_;
-  std::unique_ptr<Lines> lines_;
+  std::unique_ptr<FilterLines> lines_;
   std::vector<Wide> squared_;  // ‖vector‖², exact
   std::vector<double> scale_;  // 1/‖vector‖
   std::vector<std::int64_t> count_;

@@ -1,6 +1,6 @@
 // `sieve`: a filter in 16 bits, bounds in 16 bits, whole cache lines of centers.
 //
-// *Filter.* One visit to a line (lines.hpp) gives the cosines of a row to 32 centers, each within
+// *Filter.* One visit to a line (filter_lines.hpp) gives the cosines of a row to 32 centers, each within
 // `error` of the truth. A row for which one center stands clear of all others is decided; for the
 // others sim64 decides among those that are left.
 //
@@ -480,7 +480,7 @@ class Sieve {
   const RowsOf& rows_;
   const PackedRows& packed_;
   const Centers& centers_;
-  const Lines& lines_;
+  const FilterLines& lines_;
   const SieveDrift& drift_;
   const SieveState& state_;
   Work& work_;

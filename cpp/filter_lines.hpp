@@ -1,4 +1,4 @@
-// Lines: the centers in 16 bits, 32 to a cache line, for the filter. [line][feature][center].
+// Lines of the filter: the centers in 16 bits, 32 to a cache line, for the filter. [line][feature][center].
 //
 // A line holds rounded multiples of the sums; the multiplier of a center, near 30,000 / ‖sum‖, is
 // kept while it may be, so that after a move only the features of the rows that came or went are
@@ -21,9 +21,9 @@
 
 namespace arcmeans {
 
-class Lines {
+class FilterLines {
  public:
-  Lines(int n_centers, std::int32_t n_features, bool dense)
+  FilterLines(int n_centers, std::int32_t n_features, bool dense)
       : n_centers_(n_centers),
         dense_(dense),
         line_size_(static_cast<std::size_t>(n_features + n_features % 2) * kLineShorts),
