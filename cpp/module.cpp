@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assign/assign.hpp"
+#include "assign/by_angles.hpp"
 #include "prepare.hpp"
 #include "seeding.hpp"
 
@@ -186,7 +187,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   nb::class_<Work>(m, "Work")
       .def(nb::init<>())
       .def_ro("similarities", &Work::similarities)
-      .def_ro("center_similarities", &Work::center_similarities)
+      .def_rw("center_similarities", &Work::center_similarities)
       .def_rw("reused", &Work::reused)
       .def_ro("exact_decisions", &Work::exact_decisions)
       .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
@@ -204,6 +205,21 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
+  nb::class_<CenterGroups>(m, "CenterGroups")
+      .def("__init__", [](CenterGroups* self, In<std::int32_t> group_of, int n_groups,
+                          std::int32_t n_features) {
+        new (self) CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups,
+                                n_features);
+      });
+  m.def(
+      "yinyang",
+      [](const HeldRows& rows, const Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, Out2<float> kept,
+         int n_threads, std::int64_t chunk_rows, CenterGroups& groups) {
+        return yinyang(rows, centers, {labels.data(), previous.data()},
+                       {own.data(), other.data(), kept.data()}, {n_threads, chunk_rows}, groups);
+      },
+      Released());
   m.def(
       "own_similarities",
       [](const HeldRows& rows, const Centers& centers, In<std::int32_t> labels, int n_threads,
@@ -317,4 +333,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                 pad.data());
   });
   m.def("half_angle", &half_angle);
+  m.def("angle_at_most", &angle_at_most);
+  m.def("angle_at_least", &angle_at_least);
+  m.def("beyond", &beyond);
+  m.def("turn", [](double chord) { return turn(movement_from_chord(chord, 0)); });
 }

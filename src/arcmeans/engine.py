@@ -11,10 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .angles import ANGLE_ALGORITHMS, AngleBounds
 from .result import FirstPass
 from .rows import Rows
 
-ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly")
+ALGORITHMS = (
+    "lloyd",
+    "simplified-elkan",
+    "elkan",
+    "simplified-hamerly",
+    "hamerly",
+    *ANGLE_ALGORITHMS,
+)
 HAMERLY_UPDATES = ("tight", "eq8", "eq9")
 
 
@@ -33,6 +41,8 @@ class EngineOptions:
     """Rows a thread takes at a time."""
     hamerly_update: str = "tight"
     """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
+    n_groups: int | None = None
+    """Groups of centers for yinyang, from 1 to the number of clusters; None: a tenth of it."""
 
 
 class Engine:
@@ -48,7 +58,10 @@ class Engine:
         self._native_rows = rows.native()
         n, k = rows.n_rows, n_clusters
         algorithm = options.algorithm
-        bounded = algorithm != "lloyd"
+        self._angles = None
+        if algorithm in ANGLE_ALGORITHMS:
+            self._angles = AngleBounds(algorithm, rows, k, options.n_groups)
+        bounded = algorithm != "lloyd" and self._angles is None
         elkan = algorithm in ("elkan", "simplified-elkan")
         self._lower = np.full(n, -1.0) if bounded else None
         self._uppers = np.ones((n, k), np.float32) if elkan else None
@@ -69,8 +82,11 @@ class Engine:
         error = _core.native.reference_error(rows.values.dtype == np.float64, longest)
         self.labels[:] = first_pass.labels
         second = np.clip(first_pass.second + error, -1.0, 1.0)
+        best = np.clip(first_pass.best - error, -1.0, 1.0)
+        if self._angles is not None:
+            self._angles.adopt(best, second)
         if self._lower is not None:
-            self._lower[:] = np.clip(first_pass.best - error, -1.0, 1.0)
+            self._lower[:] = best
         if self._upper is not None:
             self._upper[:] = second
         if self._uppers is not None:
@@ -90,6 +106,15 @@ class Engine:
             work.reused = work.changed * self.n_clusters
             return work
         options = self.options
+        if self._angles is not None:
+            return self._angles.assign(
+                self._native_rows,
+                centers,
+                self.labels,
+                self._previous,
+                options.n_threads,
+                options.chunk_rows,
+            )
         return _core.native.assign(
             getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
             self._native_rows,
@@ -156,6 +181,8 @@ class Engine:
             self._lower[rows] = -1.0
         if self._upper is not None:
             self._upper[rows] = 1.0
+        if self._angles is not None:
+            self._angles.forget(rows)
 
     @property
     def previous(self) -> NDArray[np.int32]:

@@ -1,0 +1,12 @@
+// One pass of one of the algorithms that keep bounds as angles.
+#pragma once
+
+#include "center_groups.hpp"
+#include "row_loop.hpp"
+
+namespace arcmeans {
+
+Work yinyang(const Rows& rows, const Centers& centers, const RowState& state,
+             const AngleState& angles, const PassOptions& options, CenterGroups& groups);
+
+}  // namespace arcmeans
