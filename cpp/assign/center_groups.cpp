@@ -9,16 +9,18 @@ namespace arcmeans {
 
 namespace {
 
-constexpr int kLeastForPanels = 4;
+constexpr int kLeastForLines = 4;
 
 }  // namespace
 
 CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_groups,
                            std::int32_t n_features)
     : group_of_(group_of, group_of + n_centers),
+      place_(group_of_.size()),
       starts_(static_cast<std::size_t>(n_groups) + 1),
       members_(static_cast<std::size_t>(n_centers)),
-      panels_(static_cast<std::size_t>(n_groups)),
+      line_floats_(arcmeans::line_floats(n_features)),
+      first_line_(static_cast<std::size_t>(n_groups), -1),
       moved_(static_cast<std::size_t>(n_groups)),
       moved_up_(static_cast<std::size_t>(n_groups)) {
   for (const std::int32_t g : group_of_) {
@@ -29,13 +31,18 @@ CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_gr
   std::vector<int> next(starts_.begin(), starts_.end() - 1);
   for (int j = 0; j < n_centers; ++j) {
     const auto g = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(j)]);
+    place_[static_cast<std::size_t>(j)] = next[g] - starts_[g];
     members_[static_cast<std::size_t>(next[g]++)] = j;
   }
+  std::int64_t n_lines = 0;
   for (int g = 0; g < n_groups; ++g) {
-    largest_ = std::max(largest_, count(g));
-    if (count(g) >= kLeastForPanels) {
-      panels_[static_cast<std::size_t>(g)] = std::make_unique<Panels>(count(g), n_features);
-    }
+    if (count(g) < kLeastForLines) continue;
+    first_line_[static_cast<std::size_t>(g)] = n_lines;
+    n_lines += (count(g) + kLineFloats - 1) / kLineFloats;
+  }
+  lines_ = Buffer<float>(static_cast<std::size_t>(n_lines * line_floats_));
+  for (std::int64_t l = 0; l < n_lines; ++l) {
+    clear_line(lines_.data() + l * line_floats_, n_features);
   }
 }
 
@@ -52,19 +59,11 @@ void CenterGroups::update(const Centers& centers, const Turns& turns, int n_thre
 }
 
 void CenterGroups::copy(const Centers& centers, int g) {
-  Panels* panels = panels_[static_cast<std::size_t>(g)].get();
-  if (!panels) return;
-  const double unit = 1.0 / centers.one();
+  if (!lines(g)) return;
   for (int m = 0; m < count(g); ++m) {
     const int j = begin(g)[m];
     if (!fresh_ && centers.pad()[j] == 0.0) continue;
-    const std::int64_t* vector = centers.vector(j);
-    const Panels::Column column = panels->column(m);
-    for (std::int32_t f = 0; f < centers.n_features(); ++f) {
-      column.set(f, static_cast<float>(static_cast<double>(vector[f]) * unit));
-    }
-    const double scale = centers.one() * centers.scales()[static_cast<std::size_t>(j)];
-    panels->set_scale(m, static_cast<float>(scale));
+    put_center(line(g, m), m % kLineFloats, centers, j);
   }
 }
 
