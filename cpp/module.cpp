@@ -220,6 +220,26 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                        {own.data(), other.data(), kept.data()}, {n_threads, chunk_rows}, groups);
       },
       Released());
+  nb::class_<CenterNeighbors>(m, "CenterNeighbors").def(nb::init<int, std::int32_t>());
+  m.def(
+      "exponion",
+      [](const HeldRows& rows, const Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, int n_threads,
+         std::int64_t chunk_rows, CenterNeighbors& neighbors) {
+        return exponion(rows, centers, {labels.data(), previous.data()}, {own.data(), other.data()},
+                        {n_threads, chunk_rows}, neighbors);
+      },
+      Released());
+  m.def(
+      "shallot",
+      [](const HeldRows& rows, const Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, Out<std::int32_t> seconds,
+         int n_threads, std::int64_t chunk_rows, CenterNeighbors& neighbors) {
+        return shallot(rows, centers, {labels.data(), previous.data()},
+                       {own.data(), other.data(), nullptr, seconds.data()}, {n_threads, chunk_rows},
+                       neighbors);
+      },
+      Released());
   m.def(
       "own_similarities",
       [](const HeldRows& rows, const Centers& centers, In<std::int32_t> labels, int n_threads,

@@ -1,7 +1,5 @@
 """Bounds kept as angles: what yinyang, exponion and shallot remember of each row between passes."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,7 @@ from . import _core
 from .centers import place_rows, sums_of
 from .rows import Rows, unit_rows
 
-ANGLE_ALGORITHMS = ("yinyang",)
+ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
 _GROUPING_PASSES = 5
 
 
@@ -34,9 +32,16 @@ class AngleBounds:
         """At most the angle to any other center."""
         self.groups: NDArray[np.float32] | None = None
         """At most the angle to the others of each group, plus what the group has moved so far."""
+        self.seconds: NDArray[np.int32] | None = None
+        """The center that was the second nearest; −1 where it is not known."""
+        self._center_groups: _core.native.CenterGroups | None = None
+        self._neighbors: _core.native.CenterNeighbors | None = None
         if algorithm == "yinyang":
             self.groups = np.zeros((n_rows, self.n_groups), np.float32)
-        self._center_groups: Any = None
+        else:
+            self._neighbors = _core.native.CenterNeighbors(n_clusters, rows.n_features)
+        if algorithm == "shallot":
+            self.seconds = np.full(n_rows, -1, np.int32)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Begin with bounds on the cosines to the own center and to every other."""
@@ -63,6 +68,13 @@ class AngleBounds:
         chunk_rows: int,
     ) -> _core.native.Work:
         """One pass over the rows."""
+        state = (rows, centers, labels, previous, self.own, self.other)
+        if self._neighbors is not None:
+            if self.seconds is None:
+                return _core.native.exponion(*state, n_threads, chunk_rows, self._neighbors)
+            return _core.native.shallot(
+                *state, self.seconds, n_threads, chunk_rows, self._neighbors
+            )
         grouping = 0
         if self._center_groups is None:
             group_of, grouping = grouped(self.rows, centers, self.n_groups, n_threads)
@@ -71,16 +83,7 @@ class AngleBounds:
             )
         assert self.groups is not None
         work = _core.native.yinyang(
-            rows,
-            centers,
-            labels,
-            previous,
-            self.own,
-            self.other,
-            self.groups,
-            n_threads,
-            chunk_rows,
-            self._center_groups,
+            *state, self.groups, n_threads, chunk_rows, self._center_groups
         )
         work.center_similarities += grouping
         return work

@@ -139,6 +139,35 @@ def yinyang(
     groups: CenterGroups,
     /,
 ) -> Work: ...
+
+class CenterNeighbors:
+    def __init__(self, n_centers: int, n_features: int, /) -> None: ...
+
+def exponion(
+    rows: Rows,
+    centers: Centers,
+    labels: _Ints,
+    previous: _Ints,
+    own: _Doubles,
+    other: _Doubles,
+    n_threads: int,
+    chunk_rows: int,
+    neighbors: CenterNeighbors,
+    /,
+) -> Work: ...
+def shallot(
+    rows: Rows,
+    centers: Centers,
+    labels: _Ints,
+    previous: _Ints,
+    own: _Doubles,
+    other: _Doubles,
+    seconds: _Ints,
+    n_threads: int,
+    chunk_rows: int,
+    neighbors: CenterNeighbors,
+    /,
+) -> Work: ...
 def own_similarities(
     rows: Rows, centers: Centers, labels: _Ints, n_threads: int, similarities: _Doubles, /
 ) -> None: ...

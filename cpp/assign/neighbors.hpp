@@ -1,0 +1,74 @@
+// For each center the others nearest to it, for exponion and shallot: up to 128, in annuli of 16,
+// 16, 32 and 64 that are not sorted within (after Newling and Fleuret, ICML 2016), and how far away
+// all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
+// its centers in lines (lines.hpp), so that sixteen similarities cost what one costs; with more
+// they are computed one by one.
+// Brought up to date with the centers before each pass: k·(k−1)/2 similarities by the panels.
+// Memory: 512 bytes for each center, and 512·(features + 1) with lines.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../centers.hpp"
+#include "../lines.hpp"
+
+namespace arcmeans {
+
+class CenterNeighbors {
+ public:
+  static constexpr int kMost = 128;
+  static constexpr std::int32_t kMostFeaturesForLines = 32;
+
+  CenterNeighbors(int n_centers, std::int32_t n_features);
+  CenterNeighbors(const CenterNeighbors&) = delete;
+  CenterNeighbors& operator=(const CenterNeighbors&) = delete;
+
+  // Returns the number of similarities computed.
+  std::int64_t update(const Centers& centers, int n_threads);
+
+  // How many neighbors each center has here: all others, or kMost.
+  int count() const { return count_; }
+  // The neighbors of a center, nearest annulus first.
+  const int* of(int a) const { return neighbors_.data() + std::int64_t{a} * kMost; }
+  // Where the annulus that begins with neighbor m ends.
+  static int end_of(int m) { return m == 0 ? kLineFloats : 2 * m; }
+  // At most the angle to any center that is not among the first m; m = 0 or the end of an annulus.
+  double beyond_first(int a, int m) const {
+    return distances_[static_cast<std::size_t>(a)].at_least[annuli_before(m)];
+  }
+  // At least the angle to the nearest other center.
+  double nearest_at_most(int a) const { return distances_[static_cast<std::size_t>(a)].nearest; }
+  // The line of neighbors m to m + 15; null: compute them one by one.
+  const float* line(int a, int m) const {
+    if (line_floats_ == 0) return nullptr;
+    return lines_.data() + (std::int64_t{a} * lines_a_center_ + m / kLineFloats) * line_floats_;
+  }
+
+ private:
+  static constexpr int kAnnuli = 4;
+  struct Distances {
+    double at_least[kAnnuli + 1] = {};
+    double nearest = 0.0;
+  };
+  struct Neighbor {
+    float similarity;
+    int center;
+  };
+  static std::size_t annuli_before(int m) {
+    return m == 0 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : m <= 64 ? 3 : 4;
+  }
+  void find(const Centers& centers, int a, std::vector<float>& similarities,
+            std::vector<Neighbor>& nearest);
+  void copy(const Centers& centers, int a);
+
+  int n_centers_;
+  int count_;
+  std::int64_t lines_a_center_;
+  std::int64_t line_floats_;  // 0: no lines
+  std::vector<int> neighbors_;
+  std::vector<Distances> distances_;
+  Buffer<float> lines_;
+};
+
+}  // namespace arcmeans
