@@ -208,8 +208,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def("__init__", [](CenterGroups* self, In<std::int32_t> group_of, int n_groups,
                           std::int32_t n_features) {
-        new (self) CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups,
-                                n_features);
+        new (self)
+            CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups, n_features);
       });
   m.def(
       "yinyang",

@@ -44,7 +44,8 @@ class CenterGroups {
  private:
   void copy(const Centers& centers, int g);
   float* line(int g, int m) {
-    return lines_.data() + (first_line_[static_cast<std::size_t>(g)] + m / kLineFloats) * line_floats_;
+    return lines_.data() +
+           (first_line_[static_cast<std::size_t>(g)] + m / kLineFloats) * line_floats_;
   }
 
   bool fresh_ = true;

@@ -12,10 +12,12 @@
 #pragma once
 
 #include "ball.hpp"
+#include "lloyd.hpp"
 
 namespace arcmeans {
 
-// What exponion and shallot share: the first visit, the tests, the visit to all centers.
+// What exponion and shallot share: the first visit, which is lloyd's, the tests, and the visit to
+// all centers.
 template <class Visitor, class RowsOf>
 class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   using Base = RowVisitor<Visitor, RowsOf>;
@@ -23,15 +25,25 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
  public:
   BallVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
               const AngleState& angles, const CenterNeighbors& neighbors, const Turns& turns,
-              Work& work)
+              const PassOptions& options, Work& work)
       : Base(rows, centers, state, work),
         angles_(angles),
         neighbors_(neighbors),
         turns_(turns),
-        ball_(centers, neighbors, work) {}
+        ball_(centers, neighbors, work),
+        lloyd_(rows, centers, state, options, work) {}
+
+  void visit(std::int64_t begin, std::int64_t end) {
+    std::int64_t i = begin;
+    while (i < end && this->rows_.zero[i]) ++i;
+    if (i < end && this->state_.labels[i] < 0) {
+      first_visit(i, end);
+    } else {
+      Base::visit(i, end);
+    }
+  }
 
   int label(std::int64_t i, const typename Base::Row& row, int label) {
-    if (label < 0) return visit_all(i, row);
     const double error = reference_error<typename Base::Value>(row.size);
     double& own = angles_.own[i];
     double& other = angles_.other[i];
@@ -57,8 +69,7 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
     const Best best = this->best_of_all(row);
     const double error = best.error + reference_error<typename Base::Value>(row.size);
     angles_.own[i] = angle_at_most(best.similarity - error);
-    angles_.other[i] =
-        this->centers_.size() > 1 ? angle_at_least(best.second + error) : 2.0 * kPi;
+    angles_.other[i] = angle_at_least(best.second + error);
     return best.center;
   }
 
@@ -74,6 +85,20 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   const CenterNeighbors& neighbors_;
   const Turns& turns_;
   Ball<RowsOf> ball_;
+
+ private:
+  // The label, and how far away its center is; of the others nothing is known yet.
+  void first_visit(std::int64_t begin, std::int64_t end) {
+    lloyd_.visit(begin, end);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (this->rows_.zero[i]) continue;
+      const auto row = this->rows_.row(i);
+      const double similarity = this->centers_.similarity(row, this->state_.labels[i]);
+      angles_.own[i] = angle_at_most(similarity - reference_error<typename Base::Value>(row.size));
+    }
+  }
+
+  Lloyd<RowsOf> lloyd_;
 };
 
 template <class RowsOf>
@@ -105,9 +130,9 @@ template <class RowsOf>
 Work exponion(const RowsOf& rows, const Centers& centers, const RowState& state,
               const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
   const Turns turns(centers);
-  const std::int64_t center_similarities = neighbors.update(centers, options.n_threads);
+  const std::int64_t center_similarities = neighbors.update(centers, turns, options.n_threads);
   Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
-    return ExponionVisitor<RowsOf>(rows, centers, state, angles, neighbors, turns, mine);
+    return ExponionVisitor<RowsOf>(rows, centers, state, angles, neighbors, turns, options, mine);
   });
   work.center_similarities = center_similarities;
   return work;

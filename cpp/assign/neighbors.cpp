@@ -7,6 +7,13 @@
 
 namespace arcmeans {
 
+namespace {
+
+// A list is found anew once the centers moved this share of its radius.
+constexpr double kMayMove = 0.1;
+
+}  // namespace
+
 CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
     : n_centers_(n_centers),
       count_(std::min(n_centers - 1, kMost)),
@@ -21,62 +28,122 @@ CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
   }
 }
 
-std::int64_t CenterNeighbors::update(const Centers& centers, int n_threads) {
+std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns, int n_threads) {
+  std::vector<char> anew(static_cast<std::size_t>(n_centers_));
+  std::int64_t n_anew = 0;
+  for (int a = 0; a < n_centers_; ++a) {
+    Distances& distances = distances_[static_cast<std::size_t>(a)];
+    distances.moved = moved_further(distances.moved, turns[a] + turns.largest_but(a));
+    const bool keeps = line_floats_ > 0 && distances.moved < kMayMove * distances.found;
+    anew[static_cast<std::size_t>(a)] = !keeps;
+    n_anew += !keeps;
+  }
   parallel_chunks(n_centers_, 16, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-    std::vector<float> similarities(static_cast<std::size_t>(centers.panels().width()));
-    std::vector<Neighbor> nearest;
-    for (std::int64_t a = begin; a < end; ++a) {
-      find(centers, static_cast<int>(a), similarities, nearest);
-      copy(centers, static_cast<int>(a));
+    Scratch scratch;
+    scratch.similarities.resize(static_cast<std::size_t>(centers.panels().width()));
+    for (std::int64_t at = begin; at < end; ++at) {
+      const int a = static_cast<int>(at);
+      if (anew[static_cast<std::size_t>(at)]) find(centers, a, scratch);
+      copy(centers, a);
+      if (!anew[static_cast<std::size_t>(at)]) keep(centers, a, scratch);
     }
   });
-  return std::int64_t{n_centers_} * (n_centers_ - 1) / 2;
+  return n_anew * (n_anew - 1) / 2 + n_anew * (n_centers_ - n_anew) +
+         (n_centers_ - n_anew) * count_;
 }
 
-void CenterNeighbors::find(const Centers& centers, int a, std::vector<float>& similarities,
-                           std::vector<Neighbor>& nearest) {
-  std::vector<std::int32_t> features;
-  std::vector<double> values;
+SparseRow<double> CenterNeighbors::row_of(const Centers& centers, int a, Scratch& scratch) const {
+  scratch.features.clear();
+  scratch.values.clear();
+  const double scale = centers.scales()[static_cast<std::size_t>(a)];
   for (std::int32_t f = 0; f < centers.n_features(); ++f) {
     if (const std::int64_t sum = centers.vector(a)[f]; sum != 0) {
-      features.push_back(f);
-      values.push_back(static_cast<double>(sum) * centers.scales()[static_cast<std::size_t>(a)]);
+      scratch.features.push_back(f);
+      scratch.values.push_back(static_cast<double>(sum) * scale);
     }
   }
-  const auto size = static_cast<std::int64_t>(features.size());
-  const SparseRow<double> row{features.data(), values.data(), size};
-  panel_similarities(centers.panels(), row, similarities.data());
-  const double error = panel_error(size) + reference_error<double>(size);
+  return {scratch.features.data(), scratch.values.data(),
+          static_cast<std::int64_t>(scratch.features.size())};
+}
 
-  nearest.clear();
-  for (int j = 0; j < n_centers_; ++j) {
-    if (j != a) nearest.push_back({similarities[static_cast<std::size_t>(j)], j});
+// The others with at least this similarity, more than −8.
+void CenterNeighbors::collect(int a, float least, Scratch& scratch) const {
+  scratch.nearest.clear();
+  const float* similarities = scratch.similarities.data();
+  const auto width = static_cast<int>(scratch.similarities.size());
+  for (int j = 0; j < width; j += kLineFloats) {
+    Floats most = load(similarities + j);
+    for (int v = 1; v < kVectorsPerLine; ++v) {
+      most = larger(most, load(similarities + j + v * kVectorFloats));
+    }
+    if (largest(most) < least) continue;
+    for (int at = j; at < j + kLineFloats; ++at) {
+      if (similarities[at] >= least && at != a) scratch.nearest.push_back({similarities[at], at});
+    }
   }
+}
+
+void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
+  const SparseRow<double> row = row_of(centers, a, scratch);
+  panel_similarities(centers.panels(), row, scratch.similarities.data());
+  const double error = panel_error(row.size) + reference_error<double>(row.size);
+  const auto far = [&](float similarity) {
+    return angle_at_least(static_cast<double>(similarity) + error);
+  };
   const auto nearer = [](const Neighbor& x, const Neighbor& y) {
     return x.similarity > y.similarity || (x.similarity == y.similarity && x.center < y.center);
   };
-  const auto at = [&](int m) { return nearest.begin() + m; };
+
   Distances& distances = distances_[static_cast<std::size_t>(a)];
+  std::vector<Neighbor>& nearest = scratch.nearest;
+  collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
+  if (static_cast<int>(nearest.size()) <= count_) collect(a, -2.0F, scratch);
   std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());
-  const auto far = [&](const Neighbor& n) {
-    return angle_at_least(static_cast<double>(n.similarity) + error);
-  };
   auto last = nearest.end();
   for (int m = kMost, annulus = kAnnuli; m >= kLineFloats; m /= 2, --annulus) {
     if (last - nearest.begin() <= m) continue;
-    std::nth_element(nearest.begin(), at(m), last, nearer);
-    distances.at_least[annulus] = far(nearest[static_cast<std::size_t>(m)]);
-    last = at(m);
+    const auto at = nearest.begin() + m;
+    std::nth_element(nearest.begin(), at, last, nearer);
+    distances.at_least[annulus] = far(at->similarity);
+    if (annulus == kAnnuli) distances.last = at->similarity - 0.1F * (1.0F - at->similarity);
+    last = at;
   }
   if (!nearest.empty()) {
     const Neighbor first = *std::min_element(nearest.begin(), last, nearer);
-    distances.at_least[0] = far(first);
+    distances.at_least[0] = far(first.similarity);
     distances.nearest = angle_at_most(static_cast<double>(first.similarity) - error);
   }
+  distances.found = distances.at_least[kAnnuli];
+  distances.moved = 0.0;
   for (int m = 0; m < count_; ++m) {
     neighbors_[static_cast<std::size_t>(a * std::int64_t{kMost} + m)] =
         nearest[static_cast<std::size_t>(m)].center;
   }
+}
+
+// The members of the list as they are now; the others are nearer than they were by no more than
+// `moved`.
+void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
+  const SparseRow<double> row = row_of(centers, a, scratch);
+  const double error = panel_error(row.size) + reference_error<double>(row.size);
+  Distances& distances = distances_[static_cast<std::size_t>(a)];
+  double least = distances.found - distances.moved;
+  distances.at_least[kAnnuli] = least;
+  float nearest = kNoCenter;
+  for (int annulus = kAnnuli - 1; annulus >= 0; --annulus) {
+    const int begin = annulus == 0 ? 0 : kLineFloats << (annulus - 1);
+    const int end = std::min(count_, kLineFloats << annulus);
+    float top = kNoCenter;
+    for (int m = begin; m < end; m += kLineFloats) {
+      top = std::max(top, LineSimilarities(row, line(a, m)).largest());
+    }
+    if (begin < end) {
+      least = std::min(least, angle_at_least(static_cast<double>(top) + error));
+      nearest = std::max(nearest, top);
+    }
+    distances.at_least[annulus] = least;
+  }
+  distances.nearest = angle_at_most(static_cast<double>(nearest) - error);
 }
 
 void CenterNeighbors::copy(const Centers& centers, int a) {

@@ -3,8 +3,10 @@
 // all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
 // its centers in lines (lines.hpp), so that sixteen similarities cost what one costs; with more
 // they are computed one by one.
-// Brought up to date with the centers before each pass: k·(k−1)/2 similarities by the panels.
-// Memory: 512 bytes for each center, and 512·(features + 1) with lines.
+// Before a pass a list is found anew, by a visit to the panels of all centers, or, while the
+// centers moved little since it was found, kept: then the angles to its own members are computed
+// again, and only the bound on all others falls by how far any center moved. Memory: 512 bytes for
+// each center, and 512·(features + 1) with lines.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 
 #include "../centers.hpp"
 #include "../lines.hpp"
+#include "turns.hpp"
 
 namespace arcmeans {
 
@@ -25,7 +28,7 @@ class CenterNeighbors {
   CenterNeighbors& operator=(const CenterNeighbors&) = delete;
 
   // Returns the number of similarities computed.
-  std::int64_t update(const Centers& centers, int n_threads);
+  std::int64_t update(const Centers& centers, const Turns& turns, int n_threads);
 
   // How many neighbors each center has here: all others, or kMost.
   int count() const { return count_; }
@@ -49,17 +52,28 @@ class CenterNeighbors {
   static constexpr int kAnnuli = 4;
   struct Distances {
     double at_least[kAnnuli + 1] = {};
-    double nearest = 0.0;
+    double nearest = 0.0;  // at most
+    double found = 0.0;    // at_least of all beyond the list when it was found
+    double moved = 0.0;    // what may have come off it since
+    float last = 2.0F;     // the similarity of the last of the list when it was found
   };
   struct Neighbor {
     float similarity;
     int center;
   };
+  struct Scratch {
+    std::vector<double> values;
+    std::vector<std::int32_t> features;
+    std::vector<float> similarities;
+    std::vector<Neighbor> nearest;
+  };
   static std::size_t annuli_before(int m) {
     return m == 0 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : m <= 64 ? 3 : 4;
   }
-  void find(const Centers& centers, int a, std::vector<float>& similarities,
-            std::vector<Neighbor>& nearest);
+  SparseRow<double> row_of(const Centers& centers, int a, Scratch& scratch) const;
+  void find(const Centers& centers, int a, Scratch& scratch);
+  void collect(int a, float least, Scratch& scratch) const;
+  void keep(const Centers& centers, int a, Scratch& scratch);
   void copy(const Centers& centers, int a);
 
   int n_centers_;
