@@ -20,15 +20,13 @@ constexpr double kPi = 3.141592653589793;
 constexpr double kArcError = 0x1p-28;
 inline double arc(double cosine) {
   const double x = std::abs(cosine);
-  double sum = 0.0006845318159247617;
-  sum = sum * x - 0.003974577701905952;
-  sum = sum * x + 0.011028380664656941;
-  sum = sum * x - 0.020727665253042607;
-  sum = sum * x + 0.03257117017449285;
-  sum = sum * x - 0.05059357388410059;
-  sum = sum * x + 0.0890301369396759;
-  sum = sum * x - 0.21460116073168536;
-  sum = sum * x + 1.5707963226438155;
+  const double x2 = x * x;
+  const double x4 = x2 * x2;
+  const double low = (1.5707963226438155 - 0.21460116073168536 * x) +
+                     (0.0890301369396759 - 0.05059357388410059 * x) * x2;
+  const double high = (0.03257117017449285 - 0.020727665253042607 * x) +
+                      (0.011028380664656941 - 0.003974577701905952 * x) * x2;
+  const double sum = low + (high + 0.0006845318159247617 * x4) * x4;
   const double angle = std::sqrt(1.0 - x) * sum;
   return cosine < 0.0 ? kPi - angle : angle;
 }

@@ -40,17 +40,12 @@ class Ball {
   void visit(int a, int m, int end) {
     const int* ids = neighbors_.of(a);
     work_.similarities += end - m;
-    for (; m < end; m += kLineFloats) {
-      const int n = std::min(kLineFloats, end - m);
-      if (const float* line = neighbors_.line(a, m)) {
-        const LineSimilarities of(*row_, line);
-        if (matters(static_cast<double>(of.largest()))) meet_line(of, ids + m, n);
-      } else {
-        for (int at = m; at < m + n; ++at) {
-          if (ids[at] == best_ || ids[at] == second_) continue;
-          meet(ids[at], centers_.similarity(*row_, ids[at]));
-        }
-      }
+    if (neighbors_.line(a, m)) {
+      visit_lines(a, ids, m, end);
+      return;
+    }
+    for (; m < end; ++m) {
+      if (ids[m] != best_ && ids[m] != second_) meet(ids[m], centers_.similarity(*row_, ids[m]));
     }
   }
 
@@ -65,20 +60,25 @@ class Ball {
   bool contested() const { return contested_; }
 
  private:
-  // Whether a float32 similarity may be one of the two largest.
-  bool matters(double similarity) const {
-    return similarity + panel_error_ + error_ > second_upper_ ||
-           similarity + panel_error_ >= similarity_;
-  }
-  void meet_line(const LineSimilarities& of, const int* ids, int n) {
-    float similarities[kLineFloats];
-    of.store(similarities);
-    for (int m = 0; m < n; ++m) {
-      const auto similarity = static_cast<double>(similarities[m]);
-      if (!matters(similarity) || ids[m] == best_ || ids[m] == second_) continue;
+  void visit_lines(int a, const int* ids, int begin, int end) {
+    for (int m = begin; m < end; m += kLineFloats) {
+      LineSimilarities(*row_, neighbors_.line(a, m)).store(similarities_ + m);
+    }
+    const int width = (end - begin + kLineFloats - 1) / kLineFloats * kLineFloats;
+    const Best top = best_two(similarities_ + begin, width);
+    if (top.similarity < similarity_ - panel_error_) {
+      if (const double upper = top.similarity + panel_error_ + error_; upper > second_upper_) {
+        set_second(ids[begin + top.center], upper);
+      }
+      return;
+    }
+    for (int m = begin; m < end; ++m) {  // some may be better than the best: sim64 decides
+      const auto similarity = static_cast<double>(similarities_[m]);
+      if (ids[m] == best_ || ids[m] == second_) continue;
       if (similarity < similarity_ - panel_error_) {
-        set_second(ids[m], similarity + panel_error_ + error_);
-      } else {  // it may be better than the best: sim64 decides
+        const double upper = similarity + panel_error_ + error_;
+        if (upper > second_upper_) set_second(ids[m], upper);
+      } else {
         contested_ |= similarity <= similarity_ + panel_error_;
         meet(ids[m], centers_.similarity(*row_, ids[m]));
       }
@@ -108,6 +108,7 @@ class Ball {
   int second_ = -1;
   double second_upper_ = -2.0;  // ≥ the cosines of all met but the best
   bool contested_ = false;
+  float similarities_[CenterNeighbors::kMost] = {};  // of a visit
 };
 
 }  // namespace arcmeans

@@ -38,8 +38,14 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
     while (i < end && this->rows_.zero[i]) ++i;
     if (i < end && this->state_.labels[i] < 0) {
       first_visit(i, end);
-    } else {
-      Base::visit(i, end);
+      return;
+    }
+    constexpr std::int64_t kAhead = 6;
+    for (; i < end; ++i) {
+      if (i + kAhead < end && this->state_.labels[i + kAhead] >= 0) {
+        neighbors_.prefetch(this->state_.labels[i + kAhead]);
+      }
+      Base::visit(i, i + 1);
     }
   }
 
@@ -126,11 +132,22 @@ class ExponionVisitor : public BallVisitor<ExponionVisitor<RowsOf>, RowsOf> {
   }
 };
 
+// The first pass needs no lists.
+template <class RowsOf>
+std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const RowState& state,
+                          const Turns& turns, int n_threads, CenterNeighbors& neighbors) {
+  std::int64_t i = 0;
+  while (i < rows.n_rows && rows.zero[i]) ++i;
+  if (i == rows.n_rows || state.labels[i] < 0) return 0;
+  return neighbors.update(centers, turns, n_threads);
+}
+
 template <class RowsOf>
 Work exponion(const RowsOf& rows, const Centers& centers, const RowState& state,
               const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
   const Turns turns(centers);
-  const std::int64_t center_similarities = neighbors.update(centers, turns, options.n_threads);
+  const std::int64_t center_similarities =
+      update_lists(rows, centers, state, turns, options.n_threads, neighbors);
   Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
     return ExponionVisitor<RowsOf>(rows, centers, state, angles, neighbors, turns, options, mine);
   });

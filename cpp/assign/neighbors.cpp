@@ -1,6 +1,7 @@
 #include "neighbors.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "../angles.hpp"
 #include "../parallel.hpp"
@@ -10,7 +11,7 @@ namespace arcmeans {
 namespace {
 
 // A list is found anew once the centers moved this share of its radius.
-constexpr double kMayMove = 0.1;
+constexpr double kMayMove = 0.4;
 
 }  // namespace
 
@@ -83,6 +84,19 @@ void CenterNeighbors::collect(int a, float least, Scratch& scratch) const {
   }
 }
 
+// A similarity that about twice as many centers reach as a list has: from a sample of them.
+float CenterNeighbors::guess(Scratch& scratch) const {
+  const int step = std::max(1, n_centers_ / 512);
+  std::vector<float>& sample = scratch.sample;
+  sample.clear();
+  for (int j = 0; j < n_centers_; j += step) {
+    sample.push_back(scratch.similarities[static_cast<std::size_t>(j)]);
+  }
+  const auto at = sample.begin() + std::min(static_cast<int>(sample.size()) - 1, 2 * kMost / step);
+  std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
+  return *at;
+}
+
 void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
   const SparseRow<double> row = row_of(centers, a, scratch);
   panel_similarities(centers.panels(), row, scratch.similarities.data());
@@ -96,6 +110,7 @@ void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
 
   Distances& distances = distances_[static_cast<std::size_t>(a)];
   std::vector<Neighbor>& nearest = scratch.nearest;
+  if (distances.last > 1.0F) distances.last = guess(scratch);
   collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
   if (static_cast<int>(nearest.size()) <= count_) collect(a, -2.0F, scratch);
   std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());

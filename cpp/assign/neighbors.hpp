@@ -42,6 +42,15 @@ class CenterNeighbors {
   }
   // At least the angle to the nearest other center.
   double nearest_at_most(int a) const { return distances_[static_cast<std::size_t>(a)].nearest; }
+  // Asks the memory for what a visit to the first annulus of a center reads.
+  void prefetch(int a) const {
+    const auto* distances = reinterpret_cast<const char*>(distances_.data() + a);
+    __builtin_prefetch(distances);
+    __builtin_prefetch(distances + sizeof(Distances) - 1);
+    for (std::int64_t f = 0; f < line_floats_; f += kLineFloats) {
+      __builtin_prefetch(line(a, 0) + f);
+    }
+  }
   // The line of neighbors m to m + 15; null: compute them one by one.
   const float* line(int a, int m) const {
     if (line_floats_ == 0) return nullptr;
@@ -65,6 +74,7 @@ class CenterNeighbors {
     std::vector<double> values;
     std::vector<std::int32_t> features;
     std::vector<float> similarities;
+    std::vector<float> sample;
     std::vector<Neighbor> nearest;
   };
   static std::size_t annuli_before(int m) {
@@ -72,6 +82,7 @@ class CenterNeighbors {
   }
   SparseRow<double> row_of(const Centers& centers, int a, Scratch& scratch) const;
   void find(const Centers& centers, int a, Scratch& scratch);
+  float guess(Scratch& scratch) const;
   void collect(int a, float least, Scratch& scratch) const;
   void keep(const Centers& centers, int a, Scratch& scratch);
   void copy(const Centers& centers, int a);

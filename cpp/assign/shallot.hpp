@@ -50,7 +50,8 @@ template <class RowsOf>
 Work shallot(const RowsOf& rows, const Centers& centers, const RowState& state,
              const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
   const Turns turns(centers);
-  const std::int64_t center_similarities = neighbors.update(centers, turns, options.n_threads);
+  const std::int64_t center_similarities =
+      update_lists(rows, centers, state, turns, options.n_threads, neighbors);
   Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
     return ShallotVisitor<RowsOf>(rows, centers, state, angles, neighbors, turns, options, mine);
   });
