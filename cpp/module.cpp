@@ -206,11 +206,13 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
   nb::class_<CenterGroups>(m, "CenterGroups")
-      .def("__init__", [](CenterGroups* self, In<std::int32_t> group_of, int n_groups,
-                          std::int32_t n_features) {
-        new (self)
-            CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups, n_features);
-      });
+      .def(
+          "__init__",
+          [](CenterGroups* self, In<std::int32_t> group_of, int n_groups, std::int32_t n_features) {
+            new (self) CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups,
+                                    n_features);
+          })
+      .def("moved", &CenterGroups::moved);
   m.def(
       "yinyang",
       [](const HeldRows& rows, const Centers& centers, Out<std::int32_t> labels,
@@ -220,7 +222,21 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                        {own.data(), other.data(), kept.data()}, {n_threads, chunk_rows}, groups);
       },
       Released());
-  nb::class_<CenterNeighbors>(m, "CenterNeighbors").def(nb::init<int, std::int32_t>());
+  nb::class_<CenterNeighbors>(m, "CenterNeighbors")
+      .def(nb::init<int, std::int32_t>())
+      .def(
+          "update",
+          [](CenterNeighbors& self, const Centers& centers, int n_threads) {
+            return self.update(centers, Turns(centers), n_threads);
+          },
+          Released())
+      .def("nearest_at_most", &CenterNeighbors::nearest_at_most)
+      .def("beyond_first", &CenterNeighbors::beyond_first)
+      .def("of", [](nb::handle_t<CenterNeighbors> self, int a) {
+        const auto& neighbors = nb::cast<const CenterNeighbors&>(self);
+        const auto n = static_cast<std::size_t>(neighbors.count());
+        return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(neighbors.of(a), {n}, self);
+      });
   m.def(
       "exponion",
       [](const HeldRows& rows, const Centers& centers, Out<std::int32_t> labels,

@@ -8,6 +8,9 @@ from .centers import place_rows, sums_of
 from .rows import Rows, unit_rows
 
 ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
+NEIGHBORS, NEIGHBORS_FEATURES = 128, 32
+"""What ``cpp/assign/neighbors.hpp`` keeps of a center: so many others, with copies of them for data
+of so few features."""
 _GROUPING_PASSES = 5
 
 
@@ -19,9 +22,7 @@ def default_groups(n_clusters: int) -> int:
 class AngleBounds:
     """The bounds of all rows, as arrays, and what the core keeps of the centers."""
 
-    def __init__(
-        self, algorithm: str, rows: Rows, n_clusters: int, n_groups: int | None
-    ) -> None:
+    def __init__(self, algorithm: str, rows: Rows, n_clusters: int, n_groups: int | None) -> None:
         self.algorithm = algorithm
         self.rows = rows
         self.n_groups = n_groups or default_groups(n_clusters)
@@ -82,9 +83,7 @@ class AngleBounds:
                 group_of, self.n_groups, self.rows.n_features
             )
         assert self.groups is not None
-        work = _core.native.yinyang(
-            *state, self.groups, n_threads, chunk_rows, self._center_groups
-        )
+        work = _core.native.yinyang(*state, self.groups, n_threads, chunk_rows, self._center_groups)
         work.center_similarities += grouping
         return work
 
