@@ -86,8 +86,38 @@ def test_beyond_is_less_similar_by_twice_the_error():
 # --- The bounds, through whole runs ---
 
 
-def true_angles(rows, unit, centers):
-    return np.arccos(np.clip(unit @ sums_of(rows, centers).unit(np.float64).T, -1.0, 1.0))
+def assert_bounds_hold(engine, centers, group_of):
+    """For every row that can move a center."""
+    rows, bounds, which = engine.rows, engine._angles, engine.rows.usable
+    values = rows.values.astype(np.float64)
+    if rows.starts is not None:
+        csr = (values, rows.by_rank[rows.features], rows.starts)
+        values = sp.csr_array(csr, shape=(rows.n_rows, rows.n_features)).toarray()
+    unit = values[which] / np.linalg.norm(values[which], axis=1, keepdims=True)
+    cosines = unit @ sums_of(rows, centers).unit(np.float64).T
+    true = np.arccos(np.clip(cosines, -1.0, 1.0))
+    own = np.arange(len(which)), engine.labels[which]
+    # Near 0 and π the last bits of a cosine, the test's own, are many of its angle.
+    margin = 1e-7
+    assert np.all(bounds.own[which] >= true[own] - margin)
+    true[own] = np.inf
+    assert np.all(bounds.other[which] <= true.min(axis=1) + margin)
+    if bounds.groups is not None:
+        for g in range(bounds.n_groups):
+            left = bounds.groups[which, g] - bounds._center_groups.moved(g)
+            assert np.all(left <= true[:, group_of == g].min(axis=1, initial=np.inf) + margin)
+
+
+def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
+    centers = given_centers(rows, init, 1)
+    engine = Engine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
+    group_of = grouped(rows, centers, engine._angles.n_groups, 1)[0]
+    for _ in range(passes):
+        if engine.assign(centers).changed == 0:
+            break
+        assert_bounds_hold(engine, centers, group_of)
+        engine.relocate(centers)
+        centers.move(engine.sum_changes(), 1)
 
 
 @pytest.mark.parametrize("algorithm", [*ANGLE_ALGORITHMS, "yinyang 1", "yinyang 4", "yinyang k"])
@@ -95,35 +125,11 @@ def true_angles(rows, unit, centers):
 @pytest.mark.parametrize("dense", [False, True])
 def test_bounds_hold_through_whole_runs(case, dtype, algorithm, dense):
     """After every pass, for every row, relocated ones included."""
-    X = case.X.astype(dtype)
-    rows = unit_rows(X.toarray() if dense else X)
-    centers = given_centers(rows, case.init.astype(dtype), 1)
-    k = case.n_clusters
+    X, k = case.X.astype(dtype), case.n_clusters
     name, _, groups = algorithm.partition(" ")
     n_groups = {"": None, "1": 1, "4": min(4, k), "k": k}[groups]
-    engine = Engine(rows, k, EngineOptions(name, n_groups=n_groups))
-    bounds = engine._angles
-    group_of = grouped(rows, centers, bounds.n_groups, 1)[0]
-    unit = case.X.toarray()[rows.usable]
-    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    everyone = np.arange(len(unit))
-    # At angles near 0 and π the rounding of the rows, and of the test's cosines, is the larger.
-    margin = 1e-3 if dtype == np.float32 else 1e-7
-    for _ in range(12):
-        if engine.assign(centers).changed == 0:
-            break
-        true = true_angles(rows, unit, centers)
-        labels = engine.labels[rows.usable]
-        assert np.all(bounds.own[rows.usable] >= true[everyone, labels] - margin)
-        true[everyone, labels] = np.inf
-        assert np.all(bounds.other[rows.usable] <= true.min(axis=1) + margin)
-        if bounds.groups is not None:
-            for g in range(bounds.n_groups):
-                left = bounds.groups[rows.usable, g] - bounds._center_groups.moved(g)
-                nearest = true[:, group_of == g].min(axis=1, initial=np.inf)
-                assert np.all(left <= nearest + margin)
-        engine.relocate(centers)
-        centers.move(engine.sum_changes(), 1)
+    rows = unit_rows(X.toarray() if dense else X)
+    check_bounds_through_a_run(rows, case.init.astype(dtype), name, n_groups)
 
 
 def directions(seed, n, d, spread=0.3, kinds=12):
@@ -143,6 +149,8 @@ def test_lists_of_neighbors_hold_while_centers_move(k, n_features):
     engine = Engine(rows, k, EngineOptions("lloyd"))
     centers = given_centers(rows, X[:k], 1)
     neighbors = _core.native.CenterNeighbors(k, n_features)
+    # One by one, no more than a sixteenth of all centers is worth a list.
+    most = k - 1 if n_features <= NEIGHBORS_FEATURES else {300: 16}.get(k, 0)
     computed = []
     for _ in range(12):
         computed.append(neighbors.update(centers, 2))
@@ -151,11 +159,11 @@ def test_lists_of_neighbors_hold_while_centers_move(k, n_features):
         for a in range(0, k, 7):
             true = 2 * np.arcsin(np.minimum(1, np.linalg.norm(unit - unit[a], axis=1) / 2))
             ids = neighbors.of(a)
-            assert len(set(ids)) == len(ids) == min(k - 1, NEIGHBORS)
+            assert len(set(ids)) == len(ids) == min(most, NEIGHBORS)
             true[a] = np.inf
             margin = 1e-3
             assert k == 1 or neighbors.nearest_at_most(a) >= true.min() - margin
-            for m in (0, 16, 32, 64, 128):
+            for m in (m for m in (0, 16, 32, 64, 128) if m < len(ids) + 16):
                 rest = true.copy()
                 rest[ids[:m]] = np.inf
                 assert neighbors.beyond_first(a, m) <= rest.min() + margin
@@ -218,15 +226,21 @@ def test_every_run_has_the_bits_of_lloyd(simd):
     check()
 
 
+@pytest.mark.parametrize("seeds", ["rows", "elsewhere", "crowded"])
 @pytest.mark.parametrize("algorithm", ANGLE_ALGORITHMS)
 @pytest.mark.parametrize("n_features", [3, 8, NEIGHBORS_FEATURES + 1])
-def test_more_centers_than_a_list_holds(algorithm, n_features):
-    """Long runs, with lists kept, found anew and too short."""
-    X = directions(0, 4000, n_features, spread=0.5).astype(np.float32)
-    for init in (X[:400], np.vstack([X[:100], directions(1, 300, n_features)]).astype(np.float32)):
-        expected = fit(X, init, "lloyd")
-        assert len(expected.iterations) > 8
-        assert_same_bits(expected, fit(X, init, algorithm))
+def test_more_centers_than_a_list_holds(algorithm, n_features, seeds):
+    """Long runs, with lists kept, found anew and too short; rows far from centers that crowd."""
+    X = directions(0, 3000, n_features, spread=0.5).astype(np.float32)
+    init = {
+        "rows": X[:400],
+        "elsewhere": np.vstack([X[:100], directions(1, 300, n_features)]),
+        "crowded": np.vstack([X[:5], X[5] + directions(2, 395, n_features) / 50]),
+    }[seeds].astype(np.float32)
+    expected = fit(X, init, "lloyd", empty_cluster="keep")
+    assert len(expected.iterations) > 8
+    assert_same_bits(expected, fit(X, init, algorithm, empty_cluster="keep"))
+    check_bounds_through_a_run(unit_rows(X), init, algorithm, passes=6)
 
 
 def test_seeds_that_are_the_same_row():
@@ -285,7 +299,7 @@ def test_tests_by_centers_never_fire_on_text():
 
 def test_counts_of_the_grouping(normals):
     first = trace(normals, "yinyang")["center_similarities"]
-    assert 200 * 20 <= first[0] <= 5 * 200 * 20
+    assert 200 * 10 <= first[0] <= 5 * 200 * 10
     assert np.all(first[1:] == 0)
     assert np.all(trace(normals, "yinyang", n_groups=200)["center_similarities"] == 0)
 

@@ -30,7 +30,7 @@ def test_required_by_the_formulas():
     assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000
     assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 36_000
     assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 36_000
-    assert memory.required("yinyang", 1000, 40, 9) == (24 + 4 * 4) * 1000 + 40 * 160 + 36 * 360
+    assert memory.required("yinyang", 1000, 40, 9) == (24 + 4 * 2) * 1000 + 40 * 160 + 36 * 360
     assert memory.required("yinyang", 1000, 40, 9, 30) == 144 * 1000 + 40 * 160 + 36 * 360
     assert memory.required("exponion", 1000, 40, 9) == 24 * 1000 + 40 * 5720 + 36 * 360
     assert memory.required("shallot", 1000, 40, 100) == 28 * 1000 + 40 * 600 + 36 * 4000

@@ -79,11 +79,11 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
     return best.center;
   }
 
-  // Keeps what the ball found; every center that was not met is at `rest` or farther.
-  int keep(std::int64_t i, double rest) {
+  // Keeps what the ball found: every center that was not met is farther than its second best.
+  int keep(std::int64_t i) {
     this->work_.exact_decisions += ball_.contested();
     angles_.own[i] = ball_.own();
-    angles_.other[i] = std::min(ball_.other(), rest);
+    angles_.other[i] = ball_.other();
     return ball_.best();
   }
 
@@ -128,7 +128,7 @@ class ExponionVisitor : public BallVisitor<ExponionVisitor<RowsOf>, RowsOf> {
       return this->visit_all(i, row);
     }
     this->ball_.visit(label, 0, end);
-    return this->keep(i, neighbors.beyond_first(label, end) - own);
+    return this->keep(i);
   }
 };
 

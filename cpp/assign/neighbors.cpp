@@ -13,11 +13,23 @@ namespace {
 // A list is found anew once the centers moved this share of its radius.
 constexpr double kMayMove = 0.4;
 
+// One by one, a sixteenth of all centers cost what all cost by the panels.
+int most_worth(int n_centers, std::int32_t n_features) {
+  if (n_features <= CenterNeighbors::kMostFeaturesForLines) {
+    return std::min(n_centers - 1, CenterNeighbors::kMost);
+  }
+  int most = 0;
+  while (most < CenterNeighbors::kMost && CenterNeighbors::end_of(most) <= n_centers / 16) {
+    most = CenterNeighbors::end_of(most);
+  }
+  return most;
+}
+
 }  // namespace
 
 CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
     : n_centers_(n_centers),
-      count_(std::min(n_centers - 1, kMost)),
+      count_(most_worth(n_centers, n_features)),
       lines_a_center_((count_ + kLineFloats - 1) / kLineFloats),
       line_floats_(n_features <= kMostFeaturesForLines ? line_floats(n_features) : 0),
       neighbors_(static_cast<std::size_t>(n_centers) * kMost),
@@ -112,7 +124,7 @@ void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
   std::vector<Neighbor>& nearest = scratch.nearest;
   if (distances.last > 1.0F) distances.last = guess(scratch);
   collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
-  if (static_cast<int>(nearest.size()) <= count_) collect(a, -2.0F, scratch);
+  if (nearest.size() <= kMost) collect(a, -2.0F, scratch);
   std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());
   auto last = nearest.end();
   for (int m = kMost, annulus = kAnnuli; m >= kLineFloats; m /= 2, --annulus) {

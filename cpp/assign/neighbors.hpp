@@ -2,7 +2,7 @@
 // 16, 32 and 64 that are not sorted within (after Newling and Fleuret, ICML 2016), and how far away
 // all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
 // its centers in lines (lines.hpp), so that sixteen similarities cost what one costs; with more
-// they are computed one by one.
+// they are computed one by one, and there are at most a sixteenth of all centers in a list.
 // Before a pass a list is found anew, by a visit to the panels of all centers, or, while the
 // centers moved little since it was found, kept: then the angles to its own members are computed
 // again, and only the bound on all others falls by how far any center moved. Memory: 512 bytes for
@@ -30,7 +30,7 @@ class CenterNeighbors {
   // Returns the number of similarities computed.
   std::int64_t update(const Centers& centers, const Turns& turns, int n_threads);
 
-  // How many neighbors each center has here: all others, or kMost.
+  // How many neighbors each center has here.
   int count() const { return count_; }
   // The neighbors of a center, nearest annulus first.
   const int* of(int a) const { return neighbors_.data() + std::int64_t{a} * kMost; }

@@ -23,6 +23,10 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
     const CenterNeighbors& neighbors = this->neighbors_;
     auto& ball = this->ball_;
     std::int32_t& second = this->angles_.seconds[i];
+    if (neighbors.count() == 0) {
+      --this->work_.similarities;  // that to the own center, counted when it was made tight
+      return this->visit_all(i, row);
+    }
     if (second < 0 || second == label) second = neighbors.of(label)[0];
     ball.meet(second, this->similarity(row, second));
 
@@ -30,7 +34,7 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
     const double own = ball.own();
     int end = 0;
     double rest = neighbors.beyond_first(around, 0) - own;  // ≤ the angle to all not met
-    while (rest < std::max(ball.other(), ball.limit()) || rest == ball.limit()) {
+    while (rest < ball.other() || rest <= ball.limit()) {
       if (end == neighbors.count()) {
         this->work_.similarities -= 2;  // counted above
         second = -1;
@@ -42,7 +46,7 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
       rest = neighbors.beyond_first(around, end) - own;
     }
     second = ball.second();
-    return this->keep(i, rest);
+    return this->keep(i);
   }
 };
 

@@ -15,8 +15,8 @@ _GROUPING_PASSES = 5
 
 
 def default_groups(n_clusters: int) -> int:
-    """The number of yinyang's groups where none is asked for: one for ten centers."""
-    return max(1, n_clusters // 10)
+    """The number of yinyang's groups where none is asked for: one for twenty centers."""
+    return max(1, n_clusters // 20)
 
 
 class AngleBounds:

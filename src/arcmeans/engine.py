@@ -42,7 +42,7 @@ class EngineOptions:
     hamerly_update: str = "tight"
     """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
     n_groups: int | None = None
-    """Groups of centers for yinyang, from 1 to the number of clusters; None: a tenth of it."""
+    """Groups of centers for yinyang, from 1 to the number of clusters; None: a twentieth of it."""
 
 
 class Engine:

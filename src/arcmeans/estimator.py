@@ -122,8 +122,8 @@ callable, default="random"
         The time between two writes; 0 writes after every iteration.
 
     n_groups : int or None, default=None
-        Groups of centers for ``algorithm="yinyang"``, from 1 to n_clusters; None takes a tenth of
-        n_clusters. It changes the time and memory only.
+        Groups of centers for ``algorithm="yinyang"``, from 1 to n_clusters; None takes a twentieth
+        of n_clusters. It changes the time and memory only.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ def required(
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
     groups = default_groups(n_clusters) if n_groups is None else n_groups
-    neighbors = NEIGHBORS * (NEIGHBORS_FEATURES >= n_features)
+    neighbors = NEIGHBORS * (n_features <= NEIGHBORS_FEATURES)
     a_row, a_center = {
         "auto": (8, 0),
         "lloyd": (8, 0),
