@@ -7,8 +7,9 @@
 // bound reaches own(i) are visited, each by one visit to its lines, and their bounds are found
 // anew. The bound of a group falls by the cumulative movement of that group, taken off when it is
 // read; bounds that are not read cost nothing.
-// The third filter of the paper, one test for each center of a group, is left out: sixteen
-// similarities by a panel cost less than sixteen tests and one similarity.
+// The third filter of the paper, a test for each center of a group by its own movement, is left
+// out: the center of a group that moved most never passes it, so the line it is in is visited
+// anyway, and the fifteen others with it at no cost.
 // Memory: 24 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
 #pragma once
 
