@@ -30,9 +30,9 @@ from . import data
 from .shares import check_same
 from .timing import in_turns
 
-MOST_ITERATIONS = 30
+MOST_ITERATIONS = 20
 BOUND_A_PAIR = ("simplified-elkan", "elkan")
-MOST_PAIRS = 10**8
+MOST_PAIRS = 5 * 10**7
 """Elkan's two are left out beyond so many bounds."""
 
 
@@ -60,7 +60,7 @@ class Direction:
 
 def measure(quick: bool) -> Iterator[Direction]:
     """Every kind of data, with few and with many clusters."""
-    n, clusters = (20_000, (50, 500)) if quick else (200_000, (100, 1000, 5000))
+    n, clusters = (20_000, (50, 500)) if quick else (100_000, (100, 1000, 5000))
     for name, generate in KINDS.items():
         X = generate(n)
         for k in clusters:
