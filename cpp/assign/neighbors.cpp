@@ -1,6 +1,7 @@
 #include "neighbors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "../angles.hpp"
@@ -47,7 +48,7 @@ std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns,
   for (int a = 0; a < n_centers_; ++a) {
     Distances& distances = distances_[static_cast<std::size_t>(a)];
     distances.moved = moved_further(distances.moved, turns[a] + turns.largest_but(a));
-    const bool keeps = line_floats_ > 0 && distances.moved < kMayMove * distances.found;
+    const bool keeps = line_floats_ > 0 && distances.moved < kMayMove * distances.radius;
     anew[static_cast<std::size_t>(a)] = !keeps;
     n_anew += !keeps;
   }
@@ -141,6 +142,9 @@ void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
     distances.nearest = angle_at_most(static_cast<double>(first.similarity) - error);
   }
   distances.found = distances.at_least[kAnnuli];
+  for (const double bound : distances.at_least) {
+    if (std::isfinite(bound)) distances.radius = bound;
+  }
   distances.moved = 0.0;
   for (int m = 0; m < count_; ++m) {
     neighbors_[static_cast<std::size_t>(a * std::int64_t{kMost} + m)] =

@@ -64,6 +64,7 @@ class CenterNeighbors {
     double nearest = 0.0;  // at most
     double found = 0.0;    // at_least of all beyond the list when it was found
     double moved = 0.0;    // what may have come off it since
+    double radius = 0.0;   // of the list when it was found: the largest bound that is finite
     float last = 2.0F;     // the similarity of the last of the list when it was found
   };
   struct Neighbor {
