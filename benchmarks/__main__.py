@@ -7,9 +7,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from . import data, lloyd, machine, peakmem, seeding, shares, table
+from . import data, directions, lloyd, machine, peakmem, seeding, shares, table
 
-NAMES = ("lloyd", "shares", "seeding", "peakmem")
+NAMES = ("lloyd", "shares", "seeding", "directions", "peakmem")
 
 
 def main() -> None:
@@ -29,6 +29,10 @@ def main() -> None:
             print(f"\n{benchmark}")
             table.show(records)
             results[benchmark] += records
+    if "directions" in results:
+        print("\ndirections")
+        results["directions"] = list(directions.measure(arguments.quick))
+        table.show(results["directions"])
     if "peakmem" in results:
         print("\npeakmem")
         results["peakmem"] = list(peakmem.measure(50_000 if arguments.quick else 200_000, 100))

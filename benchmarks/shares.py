@@ -77,7 +77,7 @@ def measure(name: str, X: Any, n_seeds: int) -> list[Share]:
         for seed in range(n_seeds):
             for algorithm in ALGORITHMS:
                 runs[algorithm].append(_run(X, k, algorithm, seed))
-                _check_same(runs["lloyd"][-1].model, runs[algorithm][-1].model)
+                check_same(runs["lloyd"][-1].model, runs[algorithm][-1].model)
         elki = ELKI[k] if X.shape == NEWSGROUPS else {}
         records += [
             _mean(name, k, algorithm, runs[algorithm], elki.get(algorithm))
@@ -106,7 +106,7 @@ def _run(X: Any, k: int, algorithm: str, seed: int) -> _Run:
     )
 
 
-def _check_same(expected: SphericalKMeans, model: SphericalKMeans) -> None:
+def check_same(expected: SphericalKMeans, model: SphericalKMeans) -> None:
     """Raise unless two runs agree in every bit."""
     for attribute in ("labels_", "cluster_centers_", "inertia_", "n_iter_"):
         wanted, found = (np.asarray(getattr(m, attribute)) for m in (expected, model))

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assign/assign.hpp"
+#include "assign/by_angles.hpp"
 #include "prepare.hpp"
 #include "seeding.hpp"
 
@@ -134,6 +135,12 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       Released());
 
   m.def(
+      "first_equal_rows",
+      [](const HeldRows& rows, In<std::uint64_t> hashes, Out<std::int64_t> first) {
+        first_equal_rows(rows, hashes.data(), first.data());
+      },
+      Released());
+  m.def(
       "hash_labels",
       [](In<std::int32_t> labels) {
         return static_cast<std::int64_t>(
@@ -211,7 +218,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(nb::init<>())
       .def_ro("similarities", &Work::similarities)
       .def_ro("lines", &Work::lines)
-      .def_ro("center_similarities", &Work::center_similarities)
+      .def_rw("center_similarities", &Work::center_similarities)
       .def_rw("reused", &Work::reused)
       .def_ro("exact_decisions", &Work::exact_decisions)
       .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
@@ -246,6 +253,61 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), Released());
+  nb::class_<CenterGroups>(m, "CenterGroups")
+      .def(
+          "__init__",
+          [](CenterGroups* self, In<std::int32_t> group_of, int n_groups, std::int32_t n_features) {
+            new (self) CenterGroups(group_of.data(), static_cast<int>(group_of.size()), n_groups,
+                                    n_features);
+          })
+      .def("moved", &CenterGroups::moved);
+  m.def(
+      "yinyang",
+      [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, Out2<float> kept,
+         int n_threads, std::int64_t chunk_rows, CenterGroups& groups) {
+        centers.need_panels();
+        return yinyang(rows, centers, {labels.data(), previous.data()},
+                       {own.data(), other.data(), kept.data()}, {n_threads, chunk_rows}, groups);
+      },
+      Released());
+  nb::class_<CenterNeighbors>(m, "CenterNeighbors")
+      .def(nb::init<int, std::int32_t>())
+      .def(
+          "update",
+          [](CenterNeighbors& self, Centers& centers, int n_threads) {
+            centers.need_panels();
+            return self.update(centers, Turns(centers), n_threads);
+          },
+          Released())
+      .def("nearest_at_most", &CenterNeighbors::nearest_at_most)
+      .def("beyond_first", &CenterNeighbors::beyond_first)
+      .def("of", [](nb::handle_t<CenterNeighbors> self, int a) {
+        const auto& neighbors = nb::cast<const CenterNeighbors&>(self);
+        const auto n = static_cast<std::size_t>(neighbors.count());
+        return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(neighbors.of(a), {n}, self);
+      });
+  m.def(
+      "exponion",
+      [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, int n_threads,
+         std::int64_t chunk_rows, CenterNeighbors& neighbors) {
+        centers.need_panels();
+        return exponion(rows, centers, {labels.data(), previous.data()}, {own.data(), other.data()},
+                        {n_threads, chunk_rows}, neighbors);
+      },
+      Released());
+  m.def(
+      "shallot",
+      [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<double> own, Out<double> other, Out<std::int32_t> seconds,
+         int n_threads, std::int64_t chunk_rows, CenterNeighbors& neighbors) {
+        centers.need_panels();
+        return shallot(rows, centers, {labels.data(), previous.data()},
+                       {own.data(), other.data(), nullptr, seconds.data()}, {n_threads, chunk_rows},
+                       neighbors);
+      },
+      Released());
   m.def(
       "own_similarities",
       [](const HeldRows& rows, const Centers& centers, In<std::int32_t> labels, int n_threads,
@@ -360,4 +422,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                 pad.data());
   });
   m.def("half_angle", &half_angle);
+  m.def("angle_at_most", &angle_at_most);
+  m.def("angle_at_least", &angle_at_least);
+  m.def("beyond", &beyond);
+  m.def("turn", [](double chord) { return turn(movement_from_chord(chord, 0)); });
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "parallel.hpp"
 #include "rows.hpp"
@@ -132,6 +133,32 @@ inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
         hashes[m] = hash;
       }
     });
+  });
+}
+
+// For each row the first that is equal to it, entry by entry: itself, where it is the first.
+inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std::int64_t* first) {
+  std::size_t size = 64;
+  while (size < 2 * static_cast<std::size_t>(rows.n_rows)) size *= 2;
+  std::vector<std::int64_t> table(size, -1);  // the first rows, by their hash and what follows it
+  visit(rows, [&](const auto& typed) {
+    const auto equal = [&](std::int64_t i, std::int64_t j) {
+      const auto a = typed.row(i);
+      const auto b = typed.row(j);
+      if (a.size != b.size) return false;
+      for (std::int64_t e = 0; e < a.size; ++e) {
+        if (a.feature(e) != b.feature(e) || !(a.values[e] == b.values[e])) return false;
+      }
+      return true;
+    };
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+      std::size_t at = hashes[i] & (size - 1);
+      while (table[at] >= 0 && (hashes[table[at]] != hashes[i] || !equal(table[at], i))) {
+        at = (at + 1) & (size - 1);
+      }
+      if (table[at] < 0) table[at] = i;
+      first[i] = table[at];
+    }
   });
 }
 

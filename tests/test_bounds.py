@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans.angles import ANGLE_ALGORITHMS
 from arcmeans.centers import sums_of
 from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
 from arcmeans.initialise import given_centers
@@ -135,7 +136,9 @@ def test_half_the_angle_separates():
     check()
 
 
-@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "lloyd"])
+@pytest.mark.parametrize(
+    "algorithm", [a for a in ALGORITHMS if a not in ("lloyd", *ANGLE_ALGORITHMS)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bounds_hold_through_whole_runs(case, dtype, algorithm):
     """After every pass, for every row, relocated ones included."""

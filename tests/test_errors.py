@@ -32,6 +32,8 @@ X = np.random.default_rng(0).random((20, 4))
         ({"n_init": 0}, "n_init=0 should be an integer >= 1."),
         ({"alpha": 0.5}, "alpha=0.5 should be a number >= 1."),
         ({"chain_length": 0}, "chain_length=0 should be an integer >= 1."),
+        ({"n_groups": 0}, "n_groups=0 should be an integer >= 1."),
+        ({"algorithm": "yinyang", "n_groups": 9}, "n_groups=9 should be <= n_clusters="),
         ({"init": np.ones((3, 4))}, "init has shape (3, 4), but n_clusters=8 centers of 4"),
         ({"init": np.ones((8, 5))}, "need shape (8, 4)."),
         ({"init": np.eye(8, 4)}, "init has an all-zero row, 4: a center needs a direction."),

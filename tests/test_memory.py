@@ -17,7 +17,8 @@ MIB = 2**20
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_required_covers_what_the_engine_allocates(algorithm):
     engine = Engine(unit_rows(X), 7, EngineOptions(algorithm))
-    arrays = [a for a in vars(engine).values() if isinstance(a, np.ndarray)]
+    kept = [*vars(engine).values(), *(vars(engine._angles).values() if engine._angles else ())]
+    arrays = [a for a in kept if isinstance(a, np.ndarray)]
     required = memory.required(algorithm, 50, 7, 4)
     assert sum(a.nbytes for a in arrays) <= required
     assert required >= 36 * 7 * 4
@@ -29,11 +30,15 @@ def test_required_by_the_formulas():
     assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000
     assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 36_000
     assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 36_000
+    assert memory.required("yinyang", 1000, 40, 9) == (24 + 4 * 2) * 1000 + 40 * 160 + 36 * 360
+    assert memory.required("yinyang", 1000, 40, 9, 30) == 144 * 1000 + 40 * 160 + 36 * 360
+    assert memory.required("exponion", 1000, 40, 9) == 24 * 1000 + 40 * 5720 + 36 * 360
+    assert memory.required("shallot", 1000, 40, 100) == 28 * 1000 + 40 * 600 + 36 * 4000
     with pytest.raises(ValueError, match=r"algorithm='elkann' should be one of .* 'elkan'"):
         memory.required("elkann", 1, 1, 1)
 
 
-@pytest.mark.parametrize("algorithm", ["elkan", "simplified-elkan"])
+@pytest.mark.parametrize("algorithm", ["elkan", "simplified-elkan", "yinyang", "exponion"])
 def test_too_little_memory_is_an_error_before_the_fit(monkeypatch, algorithm):
     needed = memory.required(algorithm, 50, 8, 4)
     less = memory.required("simplified-hamerly", 50, 8, 4)

@@ -57,6 +57,27 @@ struct Best {
   double error = 0.0;
 };
 
+// The largest two of a number of lines of similarities, and where the first of the largest stands.
+inline Best best_two(const float* similarities, int width) {
+  Floats first = load(similarities);  // lane by lane
+  Floats second = splat(-std::numeric_limits<float>::infinity());
+  Ints where = Ints{};
+  for (int j = kVectorFloats; j < width; j += kVectorFloats) {
+    const Floats next = load(similarities + j);
+    const Ints wins = next > first;
+    second = larger(second, wins ? first : next);
+    first = wins ? next : first;
+    where = wins ? Ints{} + j : where;
+  }
+  const float top = largest(first);
+  Ints lane;
+  for (int l = 0; l < kVectorFloats; ++l) lane[l] = l;
+  const Ints at = first == top ? where + lane : Ints{} + width;
+  const int center = -largest(-at);
+  const float rest = largest(at == center ? second : first);
+  return {center, static_cast<double>(top), static_cast<double>(rest), 0.0};
+}
+
 // Finds the best center among all by one visit to the panels; sim64 decides where float32 cannot.
 // Leaves the float32 similarities in `similarities`.
 template <class Row>
@@ -65,17 +86,8 @@ Best best_of_all(const Centers& centers, const Row& row, float* similarities, Wo
   panel_similarities(centers.panels(), row, similarities);
   work.similarities += k;
   const double error = panel_error(row.size);
-  Best best{0, static_cast<double>(similarities[0]), -2.0, error};
-  for (int j = 1; j < k; ++j) {
-    const auto similarity = static_cast<double>(similarities[j]);
-    if (similarity > best.similarity) {
-      best.second = best.similarity;
-      best.similarity = similarity;
-      best.center = j;
-    } else if (similarity > best.second) {
-      best.second = similarity;
-    }
-  }
+  Best best = best_two(similarities, centers.panels().width());
+  best.error = error;
   const double candidate = best.similarity - 2.0 * error;
   if (best.second < candidate) return best;
 

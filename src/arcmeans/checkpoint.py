@@ -45,6 +45,7 @@ COST_ONLY = (
     "callback",
     "checkpoint",
     "checkpoint_seconds",
+    "n_groups",
 )
 """Parameters that may differ between a fit and the one that goes on with it."""
 _MARK = "arcmeans_checkpoint"

@@ -5,17 +5,26 @@ here are the centers; how do the sums of the clusters change, and what work was 
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .angles import ANGLE_ALGORITHMS, AngleBounds
 from .result import FirstPass
 from .rows import Rows
+from .sieve import SieveBounds
 
-ALGORITHMS = ("lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly", "sieve")
+ALGORITHMS = (
+    "lloyd",
+    "simplified-elkan",
+    "elkan",
+    "simplified-hamerly",
+    "hamerly",
+    *ANGLE_ALGORITHMS,
+    "sieve",
+)
 HAMERLY_UPDATES = ("tight", "eq8", "eq9")
 
 
@@ -36,28 +45,8 @@ class EngineOptions:
     """Whether the sieve keeps its bounds of 2 bytes a row and center from pass to pass."""
     hamerly_update: str = "tight"
     """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
-
-
-@dataclass(frozen=True)
-class SieveState:
-    """What the sieve keeps of rows: the rows packed in 16 bits, and bounds if there is room."""
-
-    packed: _core.native.PackedRows
-    lower: NDArray[np.float32] | None
-    uppers: NDArray[np.int16] | None
-    tops: NDArray[np.int16] | None
-
-    @classmethod
-    def of(
-        cls, native: _core.native.Rows, rows: Rows, n_clusters: int, options: EngineOptions
-    ) -> Self:
-        packed = _core.native.PackedRows(native, rows.n_frequent(n_clusters), options.n_threads)
-        if not options.keep_bounds:
-            return cls(packed, None, None, None)
-        n, lines = rows.n_rows, -(-n_clusters // 32)
-        lower = np.full(n, -np.inf, np.float32)
-        uppers, tops = np.empty((n, 32 * lines), np.int16), np.empty(n * lines + 32, np.int16)
-        return cls(packed, lower, uppers, tops)
+    n_groups: int | None = None
+    """Groups of centers for yinyang, from 1 to the number of clusters; None: a twentieth of it."""
 
 
 class Engine:
@@ -73,14 +62,16 @@ class Engine:
         self._native_rows = rows.native()
         n, k = rows.n_rows, n_clusters
         algorithm = options.algorithm
-        bounded = algorithm not in ("lloyd", "sieve")
+        self._kept: AngleBounds | SieveBounds | None = None
+        if algorithm in ANGLE_ALGORITHMS:
+            self._kept = AngleBounds(algorithm, rows, k, options.n_groups)
+        elif algorithm == "sieve":
+            self._kept = SieveBounds(rows, k, options.keep_bounds, options.n_threads)
+        bounded = algorithm != "lloyd" and self._kept is None
         elkan = algorithm in ("elkan", "simplified-elkan")
         self._lower = np.full(n, -1.0) if bounded else None
         self._uppers = np.ones((n, k), np.float32) if elkan else None
         self._upper = np.ones(n) if bounded and not elkan else None
-        self._sieve = None
-        if algorithm == "sieve":
-            self._sieve = SieveState.of(self._native_rows, rows, k, options)
         self._tests = None
         self._adopted = False
         if algorithm in ("elkan", "hamerly"):
@@ -97,8 +88,11 @@ class Engine:
         error = _core.native.reference_error(rows.values.dtype == np.float64, longest)
         self.labels[:] = first_pass.labels
         second = np.clip(first_pass.second + error, -1.0, 1.0)
+        best = np.clip(first_pass.best - error, -1.0, 1.0)
+        if self._kept is not None:
+            self._kept.adopt(best, second)
         if self._lower is not None:
-            self._lower[:] = np.clip(first_pass.best - error, -1.0, 1.0)
+            self._lower[:] = best
         if self._upper is not None:
             self._upper[:] = second
         if self._uppers is not None:
@@ -118,16 +112,12 @@ class Engine:
             work.reused = work.changed * self.n_clusters
             return work
         options = self.options
-        if self._sieve is not None:
-            return _core.native.sift(
+        if self._kept is not None:
+            return self._kept.assign(
                 self._native_rows,
-                self._sieve.packed,
                 centers,
                 self.labels,
                 self._previous,
-                self._sieve.lower,
-                self._sieve.uppers,
-                self._sieve.tops,
                 options.n_threads,
                 options.chunk_rows,
             )
@@ -197,8 +187,8 @@ class Engine:
             self._lower[rows] = -1.0
         if self._upper is not None:
             self._upper[rows] = 1.0
-        if self._sieve is not None and self._sieve.lower is not None:
-            self._sieve.lower[rows] = -np.inf
+        if self._kept is not None:
+            self._kept.forget(rows)
 
     @property
     def previous(self) -> NDArray[np.int32]:

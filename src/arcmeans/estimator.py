@@ -27,6 +27,7 @@ from .validation import (
     check_callable,
     check_enough,
     check_flag,
+    check_groups,
     check_integer,
     check_number,
     check_option,
@@ -61,11 +62,12 @@ callable, default="random"
     n_init : int, default=1
         The number of runs, each with initial centers of its own; the best objective is kept.
 
-    algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly"}, \
-default="auto"
-        How to avoid computing similarities; it changes the time and memory only. If "elkan" or
-        "simplified-elkan" needs more memory than this process may use, a MemoryError says so
-        before the fit begins: see :func:`arcmeans.memory.required`.
+    algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly", \
+"yinyang", "exponion", "shallot"}, default="auto"
+        How to avoid computing similarities; it changes the time and memory only. "exponion" and
+        "shallot" are for directions in few dimensions. If one that keeps more than a few numbers
+        a row needs more memory than this process may use, a MemoryError says so before the fit
+        begins: see :func:`arcmeans.memory.required`.
 
     max_iter : int, default=300
         The most assign passes.
@@ -118,6 +120,10 @@ default="auto"
 
     checkpoint_seconds : float, default=60.0
         The time between two writes; 0 writes after every iteration.
+
+    n_groups : int or None, default=None
+        Groups of centers for ``algorithm="yinyang"``, from 1 to n_clusters; None takes a twentieth
+        of n_clusters. It changes the time and memory only.
 
     Attributes
     ----------
@@ -176,6 +182,7 @@ default="auto"
         callback: Callable[[Iteration], Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
+        n_groups: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -193,6 +200,7 @@ default="auto"
         self.callback = callback
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
+        self.n_groups = n_groups
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -217,7 +225,7 @@ default="auto"
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
         rows = self._rows(X, n_threads, reset=not warm, sample_weight=sample_weight)
         check_enough(rows, self.n_clusters)
-        check_memory(self.algorithm, rows.n_rows, self.n_clusters, rows.n_features)
+        check_memory(self.algorithm, rows.n_rows, self.n_clusters, rows.n_features, self.n_groups)
         warn_of_zero_rows(rows)
         last = self._fit_rows(rows, warm, n_threads, X, y, {"sample_weight": sample_weight})
         if last.stopped == "interrupted":
@@ -338,6 +346,7 @@ default="auto"
         check_number("alpha", self.alpha, 1)
         check_integer("chain_length", self.chain_length, 1)
         check_option("algorithm", self.algorithm, ("auto", *ALGORITHMS))
+        check_groups(self.n_groups, self.n_clusters, self.algorithm)
         check_option("empty_cluster", self.empty_cluster, EMPTY_CLUSTER)
         check_flag("warm_start", self.warm_start)
         check_callable("callback", self.callback)
@@ -355,7 +364,8 @@ default="auto"
         return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
 
     def _engine_options(self, n_threads: int) -> EngineOptions:
-        return EngineOptions("lloyd" if self.algorithm == "auto" else self.algorithm, n_threads)
+        algorithm = "lloyd" if self.algorithm == "auto" else self.algorithm
+        return EngineOptions(algorithm, n_threads, n_groups=self.n_groups)
 
     def _start(
         self, X: Any, engine: Engine, random_state: np.random.RandomState

@@ -1,32 +1,44 @@
 """What a fit needs beyond X, what this process may use, and an error before the one is too much.
 
 Elkan's n·k bounds are what breaks: for a million rows and a thousand clusters four gigabytes, which
-the system hands out at once and cannot keep once they are written to.
+the system hands out at once and cannot keep once they are written to. Yinyang's bounds a group and
+the lists of neighbors of exponion and shallot grow with n_clusters too.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from .angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, default_groups
 from .engine import ALGORITHMS
 from .validation import check_option
 
 FRUGAL = "simplified-hamerly"
 """The algorithm to name where another needs too much."""
-_BOUNDS_A_PAIR = ("elkan", "simplified-elkan")
+_CHECKED = ("elkan", "simplified-elkan", *ANGLE_ALGORITHMS)
 
 
-def required(algorithm: str, n_rows: int, n_clusters: int, n_features: int) -> int:
+def required(
+    algorithm: str, n_rows: int, n_clusters: int, n_features: int, n_groups: int | None = None
+) -> int:
     """The bytes a fit needs beyond X and its unit rows: labels, bounds and centers.
 
-    The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as lloyd.
+    The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as lloyd. n_groups
+    is for yinyang.
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
-    centers = 36 * n_clusters * n_features
-    if algorithm in _BOUNDS_A_PAIR:
-        pairs = 4 * n_clusters**2 if algorithm == "elkan" else 0
-        return (16 + 4 * n_clusters) * n_rows + pairs + centers
-    return (8 if algorithm in ("auto", "lloyd") else 24) * n_rows + centers
+    groups = default_groups(n_clusters) if n_groups is None else n_groups
+    neighbors = NEIGHBORS * (n_features <= NEIGHBORS_FEATURES)
+    a_row, a_center = {
+        "auto": (8, 0),
+        "lloyd": (8, 0),
+        "simplified-elkan": (16 + 4 * n_clusters, 0),
+        "elkan": (16 + 4 * n_clusters, 4 * n_clusters),
+        "yinyang": (24 + 4 * groups, 16 * (n_features + 1)),
+        "exponion": (24, 600 + 4 * neighbors * (n_features + 1)),
+        "shallot": (28, 600 + 4 * neighbors * (n_features + 1)),
+    }.get(algorithm, (24, 0))
+    return a_row * n_rows + (a_center + 36 * n_features) * n_clusters
 
 
 def available(root: str | os.PathLike[str] = "/") -> int | None:
@@ -41,11 +53,14 @@ def available(root: str | os.PathLike[str] = "/") -> int | None:
     return max(0, min(known)) if known else None
 
 
-def check_memory(algorithm: str, n_rows: int, n_clusters: int, n_features: int) -> None:
-    """A MemoryError where an algorithm with a bound a row and center will not fit."""
-    if algorithm not in _BOUNDS_A_PAIR:
+def check_memory(
+    algorithm: str, n_rows: int, n_clusters: int, n_features: int, n_groups: int | None = None
+) -> None:
+    """A MemoryError where an algorithm that keeps more than a few numbers a row will not fit."""
+    if algorithm not in _CHECKED:
         return
-    needed, left = required(algorithm, n_rows, n_clusters, n_features), available()
+    needed = required(algorithm, n_rows, n_clusters, n_features, n_groups)
+    left = available()
     if left is None or needed <= left:
         return
     less = required(FRUGAL, n_rows, n_clusters, n_features)

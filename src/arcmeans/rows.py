@@ -153,8 +153,9 @@ def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -
         values = rows.values[which]
     else:
         sizes = np.diff(rows.starts)[which]
-        parts["starts"] = np.concatenate([[0], np.cumsum(sizes)])
-        at = np.concatenate([np.arange(rows.starts[i], rows.starts[i + 1]) for i in which])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        parts["starts"] = starts
+        at = np.arange(starts[-1]) + np.repeat(rows.starts[which] - starts[:-1], sizes)
         parts["features"], values = rows.features[at], rows.values[at]
     scaled, weight_scale = _scaled_weights(weights, rows.zero[which] == 0)
     return Rows(

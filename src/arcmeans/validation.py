@@ -54,6 +54,15 @@ def check_path(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} should be None or the path of a file.")
 
 
+def check_groups(n_groups: Any, n_clusters: int, algorithm: str) -> None:
+    """The groups of yinyang; where another algorithm runs, n_clusters may be fewer."""
+    if n_groups is None:
+        return
+    check_integer("n_groups", n_groups, 1)
+    if algorithm == "yinyang" and n_groups > n_clusters:
+        raise ValueError(f"n_groups={n_groups} should be <= n_clusters={n_clusters}.")
+
+
 def check_warm_start(X: Any, n_clusters: int, fitted_clusters: int, fitted_features: int) -> None:
     """A warm start needs centers of the right number and length."""
     if n_clusters != fitted_clusters:

@@ -1,0 +1,61 @@
+"""What the sieve remembers of each row between passes: the row in 16 bits, and bounds in 16 bits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .rows import Rows
+
+LINE = 32
+"""Centers to a cache line."""
+
+
+def bound_bytes(n_rows: int, n_clusters: int) -> int:
+    """What the bounds take: 2 bytes for each row and lane, 2 for each row and line, and one more
+    number a row."""
+    lines = -(-n_clusters // LINE)
+    return n_rows * (2 * LINE * lines + 2 * lines + 4)
+
+
+class SieveBounds:
+    """The bounds of all rows, as arrays (see ``cpp/assign/sieve.hpp``); none where they are not to
+    be kept."""
+
+    def __init__(self, rows: Rows, n_clusters: int, keep: bool, n_threads: int) -> None:
+        n, lines = rows.n_rows, -(-n_clusters // LINE)
+        n_frequent = rows.n_frequent(n_clusters)
+        self._packed = _core.native.PackedRows(rows.native(), n_frequent, n_threads)
+        self.lower: NDArray[np.float32] | None = None
+        """At most the cosine to the own center; minus infinity where nothing is known."""
+        self.uppers: NDArray[np.int16] | None = None
+        """At least the cosine to each center, less what the center has risen so far."""
+        self.tops: NDArray[np.int16] | None = None
+        """The same for each line of centers."""
+        if keep:
+            self.lower = np.full(n, -np.inf, np.float32)
+            self.uppers = np.empty((n, LINE * lines), np.int16)
+            self.tops = np.empty(n * lines + LINE, np.int16)
+
+    def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        """Bounds on the best and the second center say too little here: the next pass is a full
+        one."""
+
+    def forget(self, rows: list[int]) -> None:
+        """Bounds of rows that did not get their label from a pass say nothing."""
+        if self.lower is not None:
+            self.lower[rows] = -np.inf
+
+    def assign(
+        self,
+        rows: _core.native.Rows,
+        centers: _core.native.Centers,
+        labels: NDArray[np.int32],
+        previous: NDArray[np.int32],
+        n_threads: int,
+        chunk_rows: int,
+    ) -> _core.native.Work:
+        """One pass over the rows."""
+        bounds = (self.lower, self.uppers, self.tops)
+        return _core.native.sift(
+            rows, self._packed, centers, labels, previous, *bounds, n_threads, chunk_rows
+        )
