@@ -1,0 +1,68 @@
+"""The map: similar centers near each other, and each row between the centers it is similar to.
+
+The centers are placed by t-SNE over their cosine distances, from their principal coordinates, so
+that the same model has the same map. A row lies at the mean of all centers, weighted by the fourth
+power of its similarities: by its own center if it is similar to that alone, in between if it could
+as well be elsewhere. Distances on the map are a help to the eye and no measure.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.manifold import TSNE
+
+SHARPNESS = 4
+FEW = 5
+"""Centers below which principal coordinates are all there is to say."""
+
+
+def place_centers(centers: NDArray[Any]) -> NDArray[np.float64]:
+    """Two coordinates a center, within [−1, 1]."""
+    cosines = centers.astype(np.float64) @ centers.T.astype(np.float64)
+    distances = np.clip(1.0 - cosines, 0.0, 2.0)
+    np.fill_diagonal(distances, 0.0)
+    distances = (distances + distances.T) / 2
+    points = _principal(distances)
+    k = len(centers)
+    if k >= FEW:
+        largest = np.abs(points).max() or 1.0
+        points = TSNE(
+            metric="precomputed",
+            init=(points / largest * 1e-4).astype(np.float32),
+            perplexity=min(15.0, max(2.0, k / 4)),
+            learning_rate=max(10.0, k / 12),
+            random_state=0,
+        ).fit_transform(distances.astype(np.float32))
+    return _within(points.astype(np.float64))
+
+
+def place_rows(
+    similarities: NDArray[np.float64], places: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Where rows lie, by their similarity to each center."""
+    weights = np.clip(similarities, 0.0, 1.0) ** SHARPNESS
+    weights[weights.sum(axis=1) == 0] = 1.0
+    placed: NDArray[np.float64] = weights @ places / weights.sum(axis=1, keepdims=True)
+    return placed
+
+
+def _principal(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Classical scaling: 1 − cos is half the squared distance of unit vectors."""
+    k = len(distances)
+    centering = np.eye(k) - 1.0 / k
+    values, vectors = np.linalg.eigh(-centering @ distances @ centering)
+    points = np.zeros((k, 2))
+    for axis, at in enumerate(np.argsort(-values)[:2]):
+        vector = vectors[:, at]
+        sign = math.copysign(1.0, vector[np.argmax(np.abs(vector))])  # eigenvectors have none
+        points[:, axis] = sign * vector * math.sqrt(max(0.0, values[at]))
+    return points
+
+
+def _within(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    middle = (points.max(axis=0) + points.min(axis=0)) / 2
+    reach = np.abs(points - middle).max()
+    scaled: NDArray[np.float64] = (points - middle) / (reach if reach > 0 else 1.0)
+    return scaled
