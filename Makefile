@@ -31,7 +31,8 @@ help:
 	@echo "demo, bench and all that test, as in: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
-	$(PY) -m arcmeans.demo $(ARGS)
+	@mkdir -p build
+	$(PY) -m arcmeans.demo --output build/demo $(ARGS)
 
 test: $(VENV)/.built
 	$(PY) -m pytest $(ARGS)

@@ -3,11 +3,11 @@
 import csv
 import json
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from ..estimator import SphericalKMeans
 from ..result import Iteration
@@ -98,7 +98,7 @@ def cluster(source: str, k: int, output: Path, force: bool, console: Console, **
     console.say("describing the clusters")
     times = Times(read - started, fitted - read)
     results = Results.of(source, rows, model, times, interrupted)
-    write(output, force, rows, results, console)
+    write(output, force, rows, results)
     if interrupted:
         console.error(
             f"interrupted after {model.n_iter_} iterations; {output} has the result so far, which "
@@ -136,7 +136,7 @@ def fit(
     return model.set_params(callback=None, checkpoint=None), interrupted
 
 
-def write(output: Path, force: bool, rows: Rows, results: Results, console: Console) -> None:
+def write(output: Path, force: bool, rows: Rows, results: Results) -> None:
     """All files of the folder, or none."""
     with new_folder(output, force, FILES) as folder:
         write_labels(folder / "labels.csv", rows, results.assigned)
@@ -151,23 +151,19 @@ def write(output: Path, force: bool, rows: Rows, results: Results, console: Cons
 LABEL_COLUMNS = ("id", "label", "similarity", "second_label", "second_similarity")
 
 
-def label_rows(ids: Any, assigned: Assigned) -> Any:
+def label_rows(ids: Iterable[Any], assigned: Assigned) -> Iterator[tuple[Any, ...]]:
     """The lines of ``labels.csv``; what a row does not have is None."""
-    numbers = (
-        assigned.labels,
-        assigned.similarities,
-        assigned.seconds,
-        assigned.second_similarities,
-    )
-    for name, label, similarity, second, other in zip(
-        ids, *map(np.ndarray.tolist, numbers), strict=True
+    labels, seconds = assigned.labels.tolist(), assigned.seconds.tolist()
+    best, other = assigned.similarities.tolist(), assigned.second_similarities.tolist()
+    for name, label, similarity, second, next_best in zip(
+        ids, labels, best, seconds, other, strict=True
     ):
         yield (
             name,
             label,
             None if label < 0 else round(similarity, 6),
             None if second < 0 else second,
-            None if second < 0 else round(other, 6),
+            None if second < 0 else round(next_best, 6),
         )
 
 

@@ -168,5 +168,5 @@ class Console:
 
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = show
+            warnings.showwarning = show  # type: ignore[assignment]
             yield

@@ -181,9 +181,9 @@ def _members(path: Path, names: tuple[str, ...]) -> Iterator[list[_Member]]:
         members = []
         for name in names:
             file = stack.enter_context(archive.open(f"{name}.npy"))
-            version = npy.read_magic(file)  # type: ignore[no-untyped-call]
+            version = npy.read_magic(file)
             header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = header(file)  # type: ignore[no-untyped-call]
+            shape, _, dtype = header(file)
             if dtype.hasobject:
                 raise UserError(f"{path}: {PICKLED}.")
             length = int(np.prod(shape, dtype=np.int64))

@@ -17,7 +17,7 @@ from .vectorizer import Pruning, TextVectorizer, stop_words_of, tokens_of
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Frequency(click.ParamType):
+class Frequency(click.ParamType):  # type: ignore[type-arg]
     """A number of documents, or a share of them."""
 
     name = "N|SHARE"
@@ -34,7 +34,7 @@ class Frequency(click.ParamType):
         return number
 
 
-class Ngrams(click.ParamType):
+class Ngrams(click.ParamType):  # type: ignore[type-arg]
     """``2`` or ``1-3``."""
 
     name = "N|N-M"
@@ -52,7 +52,7 @@ class Ngrams(click.ParamType):
         return bounds
 
 
-class Encoding(click.ParamType):
+class Encoding(click.ParamType):  # type: ignore[type-arg]
     name = "NAME"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:

@@ -23,8 +23,8 @@ TYPICAL = 5
 class Times:
     """Seconds."""
 
-    read: float
-    """Texts: weighing the words included."""
+    read: float | None
+    """Texts: weighing the words included. None where it was not measured."""
     fit: float
 
 
@@ -98,7 +98,7 @@ class Results:
             "inertia": float(model.inertia_),
             "iterations": int(model.n_iter_),
             "stopped": self.stopped(),
-            "seconds": {"read": round(self.times.read, 4), "fit": round(self.times.fit, 4)},
+            "seconds": {"read": self.times.read, "fit": self.times.fit},
             "similarities": {
                 "computed": computed,
                 "of_all_pairs": possible,

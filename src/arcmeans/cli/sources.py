@@ -127,7 +127,10 @@ def read_parts(
                 stage.reach(done)
         return
     if vectorizer is None:
-        raise UserError(f"{source.name} holds texts, but the model was made from a matrix.")
+        raise UserError(
+            f"{source.name} holds texts, but the model has no vocabulary: it was not made from texts "
+            'by "arcmeans cluster".'
+        )
     with console.stage(f"reading {source.name}", source.unit, source.total) as stage:
         documents = source.documents(stage.reach)
         while True:
@@ -150,5 +153,10 @@ def _noted(
     for document in documents:
         ids.append(document.id)
         if snippets is not None:
-            snippets.append(" ".join(document.text[: 4 * SNIPPET].split())[:SNIPPET])
+            snippets.append(snippet(document.text))
         yield document.text
+
+
+def snippet(text: str) -> str:
+    """The beginning of a text, in one line."""
+    return " ".join(text[: 4 * SNIPPET].split())[:SNIPPET]

@@ -62,6 +62,9 @@ def _principal(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _within(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turned so that the longer side lies across, centered, and scaled."""
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    points = points @ axes.T if len(points) > 1 else points
     middle = (points.max(axis=0) + points.min(axis=0)) / 2
     reach = np.abs(points - middle).max()
     scaled: NDArray[np.float64] = (points - middle) / (reach if reach > 0 else 1.0)

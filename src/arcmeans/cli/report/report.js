@@ -20,7 +20,7 @@
       ["Clusters (k)", whole(summary.k), `${whole(clusters.filter((c) => c.size).length)}${summary.k > clusters.length ? " largest" : ""} with ${unit}`],
       ["Objective", summary.objective.toLocaleString("en-US", { maximumFractionDigits: 1 }), `sum of cosines; mean ${decimal(summary.mean_cosine, 4)}`],
       ["Iterations", whole(summary.iterations), { converged: "converged", interrupted: "interrupted", "max-iter": "stopped at --max-iter", cycle: "came back to labels it had" }[summary.stopped]],
-      ["Time", `${seconds.fit.toFixed(seconds.fit < 10 ? 2 : 0)} s`, `and ${seconds.read.toFixed(seconds.read < 10 ? 2 : 0)} s to read`],
+      ["Time", `${seconds.fit.toFixed(seconds.fit < 10 ? 2 : 0)} s`, seconds.read === null ? "for the fit" : `for the fit; ${seconds.read.toFixed(seconds.read < 10 ? 2 : 0)} s to read`],
       ["Similarities saved", percent(saved), `${whole(similarities.computed)} computed of ${whole(similarities.of_all_pairs)}`],
     ];
     $("facts").replaceChildren(...shown.map(([title, value, more]) =>
@@ -73,17 +73,19 @@
     },
   };
 
-  // One unit is as long across as it is up.
+  // One unit is as long across as it is up, and the centers fill the frame.
+  const reach = [0, 1].map((a) => Math.max(0.05, ...data.map.centers.map((c) => Math.abs(c[a]))));
   function limits(width, height) {
-    const ratio = Math.max(0.2, width / Math.max(1, height));
-    const pad = 1.12;
-    return ratio > 1 ? { x: pad * ratio, y: pad } : { x: pad, y: pad / ratio };
+    const w = Math.max(1, width - 90); // room for dots and labels at the edge
+    const h = Math.max(1, height - 50);
+    const perPixel = Math.max(reach[0] / w, reach[1] / h);
+    return { x: perPixel * width, y: perPixel * height };
   }
 
   function mapConfig() {
     const box = $("map").parentElement;
     const { x, y } = limits(box.clientWidth, box.clientHeight);
-    const hidden = (reach) => ({ display: false, min: -reach, max: reach });
+    const hidden = (most) => ({ display: false, min: -most, max: most });
     return {
       type: "scatter",
       data: {
@@ -94,6 +96,7 @@
             pointHoverRadius: 6,
             pointBackgroundColor: rows.map((r) => hue(r[2], faded(r[2]) ? 0.1 : 0.6)),
             pointBorderWidth: 0,
+            order: 1,
           },
           {
             data: data.map.centers.map(([cx, cy]) => ({ x: cx, y: cy })),
@@ -110,9 +113,9 @@
         scales: { x: hidden(x), y: hidden(y) },
         interaction: { mode: "nearest", intersect: true },
         onResize(resized, size) {
-          const reach = limits(size.width, size.height);
-          Object.assign(resized.options.scales.x, { min: -reach.x, max: reach.x });
-          Object.assign(resized.options.scales.y, { min: -reach.y, max: reach.y });
+          const most = limits(size.width, size.height);
+          Object.assign(resized.options.scales.x, { min: -most.x, max: most.x });
+          Object.assign(resized.options.scales.y, { min: -most.y, max: most.y });
         },
         onClick(_, found) {
           if (!found.length) return choose(null);
