@@ -338,7 +338,7 @@ def show(options: argparse.Namespace, width: int) -> int:
 def page_writer(output: str | None) -> Callable[..., str]:
     """Writes the page and tells where it is; known to be able to before any work is done."""
     if output is None:
-        return lambda *_: "For a page to look at: pip install 'arcmeans[cli]' and arcmeans demo"
+        return lambda *_: "For a page: pip install 'arcmeans[cli]' && arcmeans demo"
     try:
         from .cli.demonstrate import prepared
     except ModuleNotFoundError as error:

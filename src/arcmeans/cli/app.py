@@ -79,8 +79,8 @@ def run(arguments: list[str] | None = None) -> int:
         return FAILED
     except OSError as error:
         _drop_output()
-        where = f"{error.filename}: " if error.filename is not None else ""
-        Console().error(f"{where}{error.strerror or error}")
+        where = "standard output" if error.filename is None else error.filename
+        Console().error(f"{where}: {error.strerror or error}")
         return FAILED
 
 

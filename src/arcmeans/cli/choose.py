@@ -102,7 +102,9 @@ def choose_k(
     parameters = options.fit_options(given)
     rows = read_all(open_source(source, reading), console, new_vectorizer, pruning)
     if most > rows.X.shape[0]:
-        raise UserError(f"--to {most} is more than the {rows.X.shape[0]:,} {rows.unit} there are.")
+        raise UserError(
+            f"--to {most}: more clusters than there are {rows.unit}, which is {rows.X.shape[0]:,}."
+        )
     ks = numbers(least, most, step)
     metrics = (by, *(m for m in ("simplified_silhouette", "calinski_harabasz") if m != by))
     with console.stage("clustering", "k", len(ks)) as stage:

@@ -13,7 +13,7 @@ from ..estimator import SphericalKMeans
 from ..result import Iteration
 from . import models, options
 from .assign import Assigned
-from .console import Console, UserError
+from .console import Console, UserError, counted
 from .output import check_folder, new_folder
 from .report import write_report
 from .results import Results, Times
@@ -23,7 +23,7 @@ FILES = frozenset(("labels.csv", models.FILE, "clusters.json", "trace.csv", "rep
 """What the folder holds."""
 
 
-@click.command()
+@click.command(short_help="Cluster texts or a matrix, and write a page to look at.")
 @click.argument("source")
 @click.option(
     "-k",
@@ -115,7 +115,7 @@ def fit(
     """A model, and whether Ctrl-C ended its fit; None if it came before there was one."""
     n_rows = rows.X.shape[0]
     if k > n_rows:
-        raise UserError(f"-k {k} is more than the {n_rows:,} {rows.unit} there are.")
+        raise UserError(f"-k {k}: more clusters than there are {rows.unit}, which is {n_rows:,}.")
     limit = parameters["max_iter"] * parameters["n_init"]
     with console.stage("clustering", "iterations", limit, limit=True) as stage:
 
@@ -186,9 +186,9 @@ def text_summary(results: Results, output: Path) -> str:
     """For people: what came out, the largest clusters, where it is."""
     facts = results.summary()
     lines = [
-        f"{facts['rows']:,} {results.rows.unit} in {facts['k']:,} clusters, mean cosine "
-        f"{facts['mean_cosine']:.4f}, {facts['iterations']:,} iterations ({facts['stopped']}), "
-        f"{facts['seconds']['fit']:.2f} s",
+        f"{counted(facts['rows'], results.rows.unit)} in {counted(facts['k'], 'clusters')}, "
+        f"mean cosine {facts['mean_cosine']:.4f}, {facts['iterations']:,} iterations "
+        f"({facts['stopped']}), {facts['seconds']['fit']:.2f} s",
     ]
     shown = results.by_size()[:10]
     for cluster in shown:

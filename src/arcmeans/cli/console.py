@@ -47,6 +47,11 @@ def printable(text: str) -> str:
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def counted(n: int, unit: str) -> str:
+    """``1 document``, ``2 documents``."""
+    return f"{n:,} {unit.removesuffix('s') if n == 1 else unit}"
+
+
 class Rate(ProgressColumn):
     """How many a second."""
 
@@ -142,6 +147,7 @@ class Console:
         now = time.monotonic()
         stage = Stage(self, name, unit, total, None, 0, now, now)
         if self.quiet or not self.err.is_terminal:
+            self.say(name)
             yield stage
             return
         columns: list[ProgressColumn] = [

@@ -17,7 +17,7 @@ from .sources import Rows, snippet
 DEFAULT = "arcmeans-demo"
 
 
-@click.command()
+@click.command(short_help="Cluster the docstrings of Python, and look at them.")
 @click.option(
     "-k",
     "--clusters",

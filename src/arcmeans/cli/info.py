@@ -19,7 +19,7 @@ PART = 8192
 """Rows looked at a time."""
 
 
-@click.command()
+@click.command(short_help="Print the facts of a matrix or a model.")
 @click.argument("path", required=False)
 @options.manners
 def info(path: str | None, console: Console) -> int:

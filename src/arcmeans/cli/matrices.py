@@ -27,6 +27,8 @@ from sklearn.datasets import load_svmlight_file
 from .console import UserError
 
 PICKLED = "holds pickled Python objects, which could run code when read: refused"
+PART = 4096
+"""Rows looked at together."""
 DAMAGED = (ValueError, EOFError, KeyError, struct.error, zipfile.BadZipFile, zlib.error)
 
 
@@ -115,9 +117,26 @@ def mtx_file(path: Path) -> MatrixSource:
     return MatrixSource(str(path), whole, _of_whole(whole), facts, int(rows))
 
 
-def as_floats(X: Any) -> Any:
-    """Integers and truth values as float64, which is what the library takes them for."""
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
+def as_floats(X: Any, name: str, first: int = 0) -> Any:
+    """Rows from ``first`` on, checked to be finite; integers as float64, as the library has it."""
+    if X.dtype.kind != "f":
+        return X.astype(np.float64)
+    X = sp.csr_array(X) if sp.issparse(X) else X
+    for i in range(0, X.shape[0], PART):
+        part = X[i : i + PART]
+        bad = ~np.isfinite(part.data if sp.issparse(part) else part)
+        if bad.any():
+            at = int(np.argmax(bad))
+            row = (
+                np.searchsorted(part.indptr, at, "right") - 1
+                if sp.issparse(part)
+                else at // X.shape[1]
+            )
+            raise UserError(
+                f"{name}: contains NaN or infinity, first in row {first + i + int(row)} (from 0); "
+                "every value must be finite."
+            )
+    return X
 
 
 # --- Some rows at a time.
@@ -246,7 +265,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGED as error:
-        if "allow_pickle" in str(error) or "pickle" in str(error).lower():
+        if "pickle" in str(error).lower() or "Python objects" in str(error):
             raise UserError(f"{path}: {PICKLED}.") from error
         what = str(error).strip("'\"") or type(error).__name__
         raise UserError(f"{path}: damaged, cut off, or not what its name says ({what})") from error

@@ -170,7 +170,10 @@ fitting = _together(
         help="Of the random numbers.",
     ),
     click.option(
-        "--threads", type=click.IntRange(1), metavar="N", help="[the processors there are]"
+        "--threads",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Threads to use. [the processors there are]",
     ),
 )
 """How to fit."""

@@ -14,7 +14,7 @@ import click
 from . import models, options
 from .assign import assign, part_size
 from .cluster import LABEL_COLUMNS, label_rows
-from .console import Console
+from .console import Console, counted
 from .output import check_file, new_file
 from .sources import open_source, read_parts
 
@@ -31,7 +31,12 @@ from .sources import open_source, read_parts
 )
 @options.force
 @options.reading
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[the processors there are]")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Threads to use. [the processors there are]",
+)
 @options.manners
 def predict(
     model: str,
@@ -72,7 +77,7 @@ def predict(
             without += int((assigned.labels < 0).sum())
     if without:
         console.warn(f"{without:,} of {done:,} rows have none of the model's terms: label −1.")
-    console.say(f"{done:,} rows" + ("" if output is None else f" in {output}"))
+    console.say(counted(done, "rows") + ("" if output is None else f" in {output}"))
     return 0
 
 
@@ -105,9 +110,11 @@ def _lines_to(text: io.TextIOWrapper, as_json: bool) -> Any:
 
         return write_json
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(LABEL_COLUMNS)
+    heading = [LABEL_COLUMNS]
 
     def write_csv(lines: Any) -> None:
+        writer.writerows(heading)
+        heading.clear()
         writer.writerows(lines)
         text.flush()
 

@@ -4,15 +4,15 @@ A new kind of source is an entry in ``TEXTS`` or ``MATRICES``; a new kind of fol
 folder of texts in ``open_source``, and nowhere else.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from . import matrices, texts
-from .console import Console, UserError
+from .console import Console, UserError, counted
 from .matrices import MatrixSource, as_floats
 from .texts import Document, TextOptions, TextSource
 from .vectorizer import Pruning, TextVectorizer
@@ -100,7 +100,7 @@ def read_all(
     """All rows of a source; texts by a vectorizer fitted to them."""
     if isinstance(source, MatrixSource):
         console.say(f"reading {source.name}")
-        X = as_floats(source.whole())
+        X = as_floats(source.whole(), source.name)
         first = source.facts.get("features counted from")
         return Rows(X, None, None, None, "rows", None if first is None else first == 0)
     ids: list[str] = []
@@ -110,7 +110,7 @@ def read_all(
         advance = lambda done: stage.reach(done, f"{len(ids):,} documents")  # noqa: E731
         X = vectorizer.fit(_noted(source.documents(advance), ids, snippets), pruning)
     tell_skipped(source, console)
-    console.say(f"{len(ids):,} documents, {X.shape[1]:,} terms")
+    console.say(f"{counted(len(ids), 'documents')}, {counted(X.shape[1], 'terms')}")
     return Rows(X, ids, snippets, vectorizer, "documents")
 
 
@@ -122,22 +122,21 @@ def read_parts(
         with console.stage(f"reading {source.name}", "rows", source.rows) as stage:
             done = 0
             for X in source.parts(size):
-                yield None, as_floats(X)
+                yield None, as_floats(X, source.name, done)
                 done += X.shape[0]
                 stage.reach(done)
         return
     if vectorizer is None:
         raise UserError(
-            f"{source.name} holds texts, but the model has no vocabulary: it was not made from texts "
-            'by "arcmeans cluster".'
+            f"{source.name} holds texts, but the model has no vocabulary: it was not made from "
+            'texts by "arcmeans cluster".'
         )
     with console.stage(f"reading {source.name}", source.unit, source.total) as stage:
         documents = source.documents(stage.reach)
-        while True:
+        for first in documents:
             ids: list[str] = []
-            X = vectorizer.transform(_noted(islice(documents, size), ids, None))
-            if not ids:
-                break
+            part = chain([first], islice(documents, size - 1))
+            X = vectorizer.transform(_noted(part, ids, None))
             yield ids, X
     tell_skipped(source, console)
 
@@ -148,7 +147,7 @@ def tell_skipped(source: TextSource, console: Console) -> None:
 
 
 def _noted(
-    documents: Iterator[Document], ids: list[str], snippets: list[str] | None
+    documents: Iterable[Document], ids: list[str], snippets: list[str] | None
 ) -> Iterator[str]:
     for document in documents:
         ids.append(document.id)

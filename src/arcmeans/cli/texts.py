@@ -156,7 +156,7 @@ def json_lines(path: Path, options: TextOptions) -> TextSource:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = json.loads(line.strip())
                 record = {key: value} if isinstance(value, str) else value
                 text = _text_of(record, key)
                 name = str(number) if options.id is None else str(_value_of(record, options.id))

@@ -10,7 +10,7 @@ import importlib
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,19 +66,19 @@ class TextVectorizer:
     terms: list[str] = field(default_factory=list)
     idf: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     tokens_seen: bool = False
+    """Whether there was a token in the texts of the fit, stop words included."""
 
     def __post_init__(self) -> None:
         given = (word.lower() for word in self.stop_words)
         if self.tokens == "pairs":  # parts of longer words may be parts of others
             given = (word for word in given if len(word) == 2)
         self.stop_words = sorted({token for word in given for token in self._tokens(word)})
-        self.tokens_seen = False
 
     def fit(self, texts: Iterable[str], pruning: Pruning) -> Any:
         """Counts the terms of the texts, prunes them, and gives back the rows."""
         counter = self._counter(None)
         try:
-            counts = counter.fit_transform(texts)
+            counts = counter.fit_transform(self._looked_at(texts))
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
@@ -111,6 +111,11 @@ class TextVectorizer:
             vocabulary=vocabulary,
             dtype=np.float32,
         )
+
+    def _looked_at(self, texts: Iterable[str]) -> Iterator[str]:
+        """The texts; ``tokens_seen`` is about them alone, not about stop words taken apart."""
+        self.tokens_seen = False
+        yield from texts
 
     def _tokens(self, text: str) -> list[str]:
         found = PATTERNS[self.tokens].findall(text)
