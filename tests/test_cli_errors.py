@@ -264,10 +264,12 @@ def test_parquet_columns(here: Path, fails: Run) -> None:
 
 
 def test_svmlight_that_is_none(here: Path, fails: Run) -> None:
-    for name, text in (("a.svm", "1 a:b\n"), ("b.svm", "words\n"), ("c.svm", "")):
+    for name, text in (("a.svm", "1 a:b\n"), ("b.svm", "words\n")):
         (here / name).write_text(text)
         said = fails(*cluster(name))
         assert f"{name}: damaged, cut off, or not what its name says" in said
+    (here / "c.svm").touch()
+    assert "more clusters than there are rows, which is 0" in fails(*cluster("c.svm"))
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz-dense", "npz-csr", "npz-csc", "mtx"])

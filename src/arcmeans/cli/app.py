@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 
 from .choose import choose_k
 from .cluster import cluster
-from .console import Console, UserError
+from .console import Console, PipeClosedError, UserError
 from .demonstrate import demo
 from .explain import explain
 from .info import info
@@ -71,7 +71,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         Console().error("interrupted; nothing was written.")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (PipeClosedError, BrokenPipeError):
         _drop_output()  # the reader has seen enough
         return BROKEN_PIPE
     except (UserError, ValueError, ImportError, MemoryError) as error:

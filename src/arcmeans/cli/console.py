@@ -37,6 +37,10 @@ class UserError(Exception):
     """Something that the user has to know, in their words; the command ends with exit code 1."""
 
 
+class PipeClosedError(Exception):
+    """Whoever read standard output has left. click would take a BrokenPipeError for a failure."""
+
+
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

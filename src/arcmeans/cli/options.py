@@ -10,7 +10,7 @@ import click
 
 from ..engine import ALGORITHMS
 from ..initialise import METHODS
-from .console import Console, UserError
+from .console import Console, PipeClosedError, UserError
 from .texts import TextOptions, stop_word_file
 from .vectorizer import Pruning, TextVectorizer, stop_words_of, tokens_of
 
@@ -79,8 +79,11 @@ def manners(command: Command) -> Command:
     @wraps(command)
     def wrapped(*arguments: Any, quiet: bool, as_json: bool, **options: Any) -> Any:
         console = Console(quiet=quiet, json=as_json)
-        with console.warnings_shown():
-            return command(*arguments, console=console, **options)
+        try:
+            with console.warnings_shown():
+                return command(*arguments, console=console, **options)
+        except BrokenPipeError as error:
+            raise PipeClosedError from error
 
     return _together(
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),

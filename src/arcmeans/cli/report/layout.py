@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
 
 SHARPNESS = 4
 FEW = 5
@@ -28,13 +29,15 @@ def place_centers(centers: NDArray[Any]) -> NDArray[np.float64]:
     k = len(centers)
     if k >= FEW:
         largest = np.abs(points).max() or 1.0
-        points = TSNE(
+        map_of = TSNE(
             metric="precomputed",
             init=(points / largest * 1e-4).astype(np.float32),
             perplexity=min(15.0, max(2.0, k / 4)),
             learning_rate=max(10.0, k / 12),
             random_state=0,
-        ).fit_transform(distances.astype(np.float32))
+        )
+        with threadpool_limits(1):  # so few points gain nothing by more
+            points = map_of.fit_transform(distances.astype(np.float32))
     return _within(points.astype(np.float64))
 
 

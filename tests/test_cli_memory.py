@@ -1,0 +1,63 @@
+"""``predict`` streams: memory does not grow with the source."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from arcmeans.cli import main
+
+from .cli_inputs import sentences
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+PROGRAM = """
+import re, sys
+from arcmeans.cli import main
+code = main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def peak(*arguments: str) -> float:
+    """Megabytes at most."""
+    command = [sys.executable, "-c", PROGRAM, *arguments, "-q", "--threads", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stderr.split()[-1]) / 1024
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_predict_of_texts() -> None:
+    lines = [f"{line} {'padding ' * 40}\n" for line in sentences()]
+    Path("few.txt").write_text("".join(lines * 210))
+    Path("many.txt").write_text("".join(lines * 1000))
+    assert Path("many.txt").stat().st_size > 45e6
+    assert main(["cluster", "few.txt", "-k", "4", "-o", "out", "-q"]) == 0
+    few = peak("predict", "out", "few.txt", "-o", "few.csv")
+    assert peak("predict", "out", "many.txt", "-o", "many.csv") < few + 15
+    assert Path("many.csv").read_text().count("\n") == 120_001
+
+
+def test_predict_of_a_sparse_matrix() -> None:
+    X = sp.random(4000, 2000, 0.05, format="csr", random_state=0, dtype=np.float32)
+    sp.save_npz("few.npz", X, compressed=False)
+    assert main(["cluster", "few.npz", "-k", "3", "-o", "out", "-q", "--max-iter", "2"]) == 0
+    sp.save_npz("few.npz", sp.vstack([X] * 7, format="csr"), compressed=False)
+    sp.save_npz("many.npz", sp.vstack([X] * 25, format="csr"), compressed=False)
+    assert Path("many.npz").stat().st_size > 75e6
+    few = peak("predict", "out", "few.npz", "-o", "few.csv")
+    assert peak("predict", "out", "many.npz", "-o", "many.csv") < few + 15
+    labels = Path("many.csv").read_text().splitlines()[1:]
+    assert len(labels) == 100_000
+    assert [line.split(",")[1:] for line in labels[:4000]] == [
+        line.split(",")[1:] for line in labels[-4000:]
+    ]
