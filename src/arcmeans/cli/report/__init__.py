@@ -6,12 +6,12 @@ from ...path import KPath
 from ..results import Results
 from ..sources import Rows
 from .data import choice_data, report_data
-from .page import page
+from .page import render
 
 
 def write_report(path: Path, results: Results) -> None:
-    path.write_text(page("report", results.source, report_data(results)), encoding="utf-8")
+    path.write_text(render("report", results.source, report_data(results)), encoding="utf-8")
 
 
 def write_choice(path: Path, table: KPath, source: str, rows: Rows) -> None:
-    path.write_text(page("choose", source, choice_data(table, source, rows)), encoding="utf-8")
+    path.write_text(render("choose", source, choice_data(table, source, rows)), encoding="utf-8")

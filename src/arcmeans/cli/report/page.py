@@ -18,7 +18,7 @@ LIBRARY = "vendor/chart.umd.min.js"
 LICENCE = "vendor/LICENSE.chartjs"
 
 
-def page(name: str, title: str, data: dict[str, Any]) -> str:
+def render(name: str, title: str, data: dict[str, Any]) -> str:
     """The template ``name`` with its script, filled."""
     scripts = [_library(), _asset("charts.js"), _asset(f"{name}.js")]
     style = _asset("page.css")
