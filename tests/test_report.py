@@ -169,6 +169,13 @@ def test_map_of_any_number_of_centers(k: int) -> None:
     assert far == pytest.approx(places.mean(axis=0)[None])
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 8])
+def test_centers_that_differ_lie_apart(k: int) -> None:
+    places = layout.place_centers(np.eye(k))
+    apart = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(k)
+    assert apart.min() > 0.3
+
+
 def test_equal_centers_have_a_map() -> None:
     assert np.array_equal(layout.place_centers(np.eye(1, 5).repeat(3, axis=0)), np.zeros((3, 2)))
     assert np.all(np.isfinite(layout.place_centers(np.eye(1, 5).repeat(8, axis=0))))

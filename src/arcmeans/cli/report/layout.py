@@ -15,8 +15,8 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 SHARPNESS = 4
-FEW = 5
-"""Centers below which principal coordinates are all there is to say."""
+FEW = 4
+"""Centers from which on a plane cannot hold all their distances."""
 
 
 def place_centers(centers: NDArray[Any]) -> NDArray[np.float64]:
@@ -28,10 +28,12 @@ def place_centers(centers: NDArray[Any]) -> NDArray[np.float64]:
     points = _principal(distances)
     k = len(centers)
     if k >= FEW:
-        largest = np.abs(points).max() or 1.0
+        start = points / (np.abs(points).max() or 1.0)
+        # Centers at one place could not get apart.
+        start += 0.01 * np.random.RandomState(0).standard_normal(start.shape)
         map_of = TSNE(
             metric="precomputed",
-            init=(points / largest * 1e-4).astype(np.float32),
+            init=(1e-4 * start).astype(np.float32),
             perplexity=min(15.0, max(2.0, k / 4)),
             learning_rate=max(10.0, k / 12),
             random_state=0,
