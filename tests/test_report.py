@@ -263,6 +263,11 @@ class Tab:
             canvas, round(x - size[0] / 2), round(y - size[1] / 2)
         )
         (moved.click() if click else moved).perform()
+        # Chart.js answers with the next frame.
+        self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
+        )
 
     def tooltip(self, chart: str) -> str:
         tip = f"Chart.getChart('{chart}').tooltip"
