@@ -56,8 +56,7 @@ const page = (() => {
     return entry;
   }
 
-  function draw(entry) {
-    entry.chart?.destroy();
+  function configured(entry) {
     const config = entry.build();
     config.options = {
       animation: false,
@@ -66,7 +65,19 @@ const page = (() => {
       ...config.options,
       plugins: { legend: { display: false }, ...config.options?.plugins },
     };
-    entry.chart = new Chart($(entry.id), config);
+    return config;
+  }
+
+  function draw(entry) {
+    entry.chart?.destroy();
+    entry.chart = new Chart($(entry.id), configured(entry));
+  }
+
+  // Other values in the same chart: what is being pointed at stays so.
+  function refresh(entry) {
+    const { data: values, options } = configured(entry);
+    Object.assign(entry.chart, { data: values, options });
+    entry.chart.update("none");
   }
 
   function redraw() {
@@ -109,5 +120,5 @@ const page = (() => {
 
   document.documentElement.dataset.theme = night.matches ? "dark" : "light";
   defaults();
-  return { data, $, element, whole, decimal, percent, color, hue, dark, chart, draw, wear, wrapped, axis, start };
+  return { data, $, element, whole, decimal, percent, color, hue, dark, chart, refresh, wear, wrapped, axis, start };
 })();

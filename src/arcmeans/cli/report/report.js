@@ -2,7 +2,7 @@
 // The report of a clustering. One state, the cluster chosen; every part shows it.
 
 (() => {
-  const { data, $, element, whole, decimal, percent, color, hue, chart, draw, wrapped, axis } = page;
+  const { data, $, element, whole, decimal, percent, color, hue, chart, refresh, wrapped, axis } = page;
   const { summary, clusters, trace, unit } = data;
   let chosen = null; // a place in clusters, which are sorted by size
 
@@ -119,12 +119,13 @@
         },
         onClick(_, found) {
           if (!found.length) return choose(null);
-          const { datasetIndex, index } = found[found.length - 1];
+          const { datasetIndex, index } = found.find((f) => f.datasetIndex === 1) ?? found[0];
           choose(datasetIndex === 1 ? index : rows[index][2]);
         },
         plugins: {
           tooltip: {
-            filter: (item, i, items) => i === items.length - 1 || items.length < 2,
+            // Of all that lies here the center, or else one row.
+            filter: (item, i, items) => (items.some((other) => other.datasetIndex === 1) ? item.datasetIndex === 1 : i === 0),
             callbacks: {
               title: ([item]) => (item.datasetIndex === 1 ? `Cluster ${clusters[item.dataIndex].label}` : wrapped(rows[item.dataIndex][3], 58, 2)),
               label: (item) => (item.datasetIndex === 1 ? tipOfCluster(item.dataIndex) : tipOfRow(rows[item.dataIndex])),
@@ -364,7 +365,7 @@
   function choose(i) {
     chosen = i;
     panel();
-    follow.forEach(draw);
+    follow.forEach(refresh);
     for (const r of records) r.row?.classList.toggle("chosen", r.place === i);
   }
 
