@@ -93,10 +93,11 @@ $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON -e .
 	@touch $@
 
-# --- A browser for the tests of the report, which come from Debian; elsewhere it has to be there.
+# --- A browser for the tests of the report: installed on Debian by root, elsewhere to be there.
 
 browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null && command -v chromedriver >/dev/null \
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
+	  && command -v chromedriver >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	    && echo "Installing Chromium and its driver for the tests of the report ..." \
 	    && { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \

@@ -141,6 +141,29 @@ def test_killed_predict_leaves_no_file(here: Path) -> None:
     assert Path("labels.csv").read_bytes() == Path("out/labels.csv").read_bytes()
 
 
+def test_killed_fit_goes_on_from_its_checkpoint(here: Path) -> None:
+    program = (
+        "import functools, os, signal, sys\n"
+        "import arcmeans.cli.cluster as cluster\n"
+        "from arcmeans.cli.console import Stage\n"
+        "cluster.SphericalKMeans = functools.partial(\n"
+        "    cluster.SphericalKMeans, checkpoint_seconds=0)\n"
+        "def reach(self, done, note=''):\n"
+        "    self.done = done\n"
+        "    if done == 5: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Stage.reach = reach\n"
+        "sys.exit(arcmeans.cli.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", f"import arcmeans.cli.app\n{program}", *CLUSTER]
+    done = subprocess.run([*command, "--checkpoint", "fit.npz"], cwd=here, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert seen(here) == ["fit.npz", "rows.npy"]
+    assert main([*CLUSTER, "--checkpoint", "fit.npz", "-q"]) == 0
+    assert main([*CLUSTER[:-1], "whole", "-q"]) == 0
+    assert Path("out/labels.csv").read_bytes() == Path("whole/labels.csv").read_bytes()
+    assert seen(here) == ["out", "rows.npy", "whole"]
+
+
 def test_reader_of_a_pipe_that_leaves(here: Path) -> None:
     assert main([*CLUSTER, "-q"]) == 0
     np.save("many.npy", np.random.RandomState(0).standard_normal((100_000, 8)))

@@ -5,7 +5,7 @@
   const { data, $, element, whole, color, chart, axis } = page;
   const { table, metrics } = data;
   const words = (name) => name.replaceAll("_", " ");
-  const short = (x) => (x === null ? "–" : Number.isInteger(x) ? whole(x) : x.toPrecision(4));
+  const short = (x) => (x === null ? "–" : x.toLocaleString("en-US", { maximumSignificantDigits: 4 }));
 
   $("source").textContent = data.source;
   $("about").textContent = `${whole(data.rows)} ${data.unit}, clustered for each k. Larger is better except for inertia, which every cluster more makes smaller, so that it cannot choose. A ring marks the largest value.`;

@@ -111,16 +111,19 @@ def _cluster(results: Results, cluster: ClusterExplanation, typical: int) -> dic
         "separation": _rounded(cluster.separation),
         "nearest": cluster.nearest,
         "descriptive": [_term(term) for term in cluster.descriptive],
-        "discriminating": [_term(term) for term in cluster.discriminating],
+        "discriminating": [[*_term(term), _less(term)] for term in cluster.discriminating],
         "typical": [_row(results, row) for row in cluster.typical[:typical]],
         "atypical": [_row(results, row) for row in cluster.atypical[:typical]],
     }
 
 
 def _term(term: Term) -> list[Any]:
-    """Name, share, and whether the cluster has less of it than the other rows."""
-    less = term.rest is not None and term.center < term.rest
-    return [cut(term.name, TERM_BYTES), round(term.share, 4), less]
+    return [cut(term.name, TERM_BYTES), round(term.share, 4)]
+
+
+def _less(term: Term) -> bool:
+    """Whether the cluster has less of it than the other rows."""
+    return term.rest is not None and term.center < term.rest
 
 
 def _row(results: Results, row: TypicalRow) -> list[Any]:

@@ -39,7 +39,8 @@
   // --- The map.
 
   const rows = data.map.rows;
-  const radius = (i) => 4 + 10 * Math.sqrt((clusters[i].size || 0) / (clusters[0].size || 1));
+  const scale = () => Math.min(1, Math.max(0.6, $("map").parentElement.clientWidth / 600));
+  const radius = (i) => scale() * (4 + 10 * Math.sqrt((clusters[i].size || 0) / (clusters[0].size || 1)));
   const faded = (i) => chosen !== null && chosen !== i;
 
   const labels = {
@@ -76,8 +77,8 @@
   // One unit is as long across as it is up, and the centers fill the frame.
   const reach = [0, 1].map((a) => Math.max(0.05, ...data.map.centers.map((c) => Math.abs(c[a]))));
   function limits(width, height) {
-    const w = Math.max(1, width - 90); // room for dots and labels at the edge
-    const h = Math.max(1, height - 50);
+    const w = Math.max(1, width - Math.min(90, width / 6)); // room for dots and labels at the edge
+    const h = Math.max(1, height - Math.min(50, height / 6));
     const perPixel = Math.max(reach[0] / w, reach[1] / h);
     return { x: perPixel * width, y: perPixel * height };
   }
@@ -157,7 +158,7 @@
 
   function listed(list) {
     return element("ol", { className: "rows" }, ...list.map(([id, text, cosine]) =>
-      element("li", {}, element("b", { textContent: id }), element("i", { textContent: decimal(cosine, 2) }), text)));
+      element("li", {}, element("b", { textContent: id }), " ", element("i", { textContent: decimal(cosine, 2) }), " ", text)));
   }
 
   function details(c) {
