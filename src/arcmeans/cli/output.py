@@ -48,6 +48,7 @@ def new_folder(path: Path, force: bool, ours: frozenset[str]) -> Iterator[Path]:
         _to_disk(beside)
         check_folder(path, force, ours)
         _put(beside, path)
+        _to_disk(beside.parent)
     except OSError as error:
         raise OSError(
             error.errno, f"{error.strerror}; {path} was not written", str(path)

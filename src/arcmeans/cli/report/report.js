@@ -39,7 +39,8 @@
   // --- The map.
 
   const rows = data.map.rows;
-  const scale = () => Math.min(1, Math.max(0.6, $("map").parentElement.clientWidth / 600));
+  const crowd = Math.max(0.55, Math.min(1, Math.sqrt(50 / Math.max(1, data.map.centers.length))));
+  const scale = () => crowd * Math.min(1, Math.max(0.6, $("map").parentElement.clientWidth / 600));
   const radius = (i) => scale() * (4 + 10 * Math.sqrt((clusters[i].size || 0) / (clusters[0].size || 1)));
   const faded = (i) => chosen !== null && chosen !== i;
 
