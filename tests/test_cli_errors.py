@@ -255,10 +255,12 @@ def test_parquet_columns(here: Path, fails: Run) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table({"n": [1, 2], "a": ["x", None], "b": ["y", "z"]}), here / "a.parquet")
+    columns = {"n": [1, 2], "a": ["x", None], "b": ["y", "z"], "l": [["x"], []]}
+    pq.write_table(pa.table(columns), here / "a.parquet")
     assert "which column holds the text? Say it by --text" in fails(*cluster("a.parquet"))
     assert "column 'n' holds int64, not text" in fails(*cluster("a.parquet", "--text", "n"))
-    assert "there is no column 'c', but 'n', 'a', 'b'" in fails(
+    assert "column 'l' holds list<" in fails(*cluster("a.parquet", "--text", "l"))
+    assert "there is no column 'c', but 'n', 'a', 'b', 'l'" in fails(
         *cluster("a.parquet", "--text", "c")
     )
 
@@ -433,6 +435,8 @@ def test_model_and_source_do_not_fit(here: Path, model: Path, fails: Run) -> Non
         "explain", "model", "--cluster", "9"
     )
     (here / "names").write_text("a\nb\n")
+    said = fails(*cluster("texts.txt", "--feature-names", "names"))
+    assert "--feature-names is for matrices" in said
     said = fails(*cluster("rows.npy", "--feature-names", "names"))
     assert "names: 2 lines, but the matrix has 30 columns" in said
 

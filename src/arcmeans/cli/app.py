@@ -69,7 +69,7 @@ def run(arguments: list[str] | None = None) -> int:
         error.show()
         return USAGE if isinstance(error, click.UsageError) else FAILED
     except (KeyboardInterrupt, click.Abort):
-        Console().error("interrupted; nothing was written.")
+        Console().error("interrupted.")
         return INTERRUPTED
     except (PipeClosedError, BrokenPipeError):
         _drop_output()  # the reader has seen enough

@@ -80,20 +80,21 @@ def cluster(source: str, k: int, output: Path, force: bool, console: Console, **
     parameters = options.fit_options(given)
     started = time.perf_counter()
     rows = read_all(open_source(source, reading), console, new_vectorizer, pruning)
+    if names_file is not None and rows.vectorizer is not None:
+        raise UserError("--feature-names is for matrices; the terms of texts have names.")
     names = options.feature_names(names_file, rows.X.shape[1])
     models.check_names(rows.vectorizer, names)
     read = time.perf_counter()
     model, interrupted = fit(rows, k, parameters, checkpoint, console)
     fitted = time.perf_counter()
-    if interrupted and (model is None or checkpoint is not None):
-        kept = (
-            "nothing was written"
-            if checkpoint is None
-            else f"{checkpoint} has the state of the fit, and the same command goes on from there"
+    if interrupted and checkpoint is not None and checkpoint.exists():
+        console.error(
+            f"interrupted; {checkpoint} has the state of the fit, and the same command goes on "
+            "from there."
         )
-        console.error(f"interrupted; {kept}.")
         return 130
-    assert model is not None
+    if model is None:
+        raise KeyboardInterrupt
     models.name_features(model, rows.vectorizer, names)
     console.say("describing the clusters")
     times = Times(read - started, fitted - read)
@@ -101,8 +102,8 @@ def cluster(source: str, k: int, output: Path, force: bool, console: Console, **
     write(output, force, rows, results)
     if interrupted:
         console.error(
-            f"interrupted after {model.n_iter_} iterations; {output} has the result so far, which "
-            "has not converged."
+            f"interrupted after {model.n_iter_} iterations; {output} has the result so far "
+            f"({results.stopped()})."
         )
     summary = {**results.summary(), "output": str(output), "files": sorted(FILES)}
     console.result(summary, text_summary(results, output))

@@ -69,11 +69,11 @@ class Results:
         return int(np.count_nonzero(self.model.labels_ >= 0))
 
     def stopped(self) -> str:
-        """Why the fit ended."""
-        if self.interrupted:
-            return "interrupted"
+        """Why the run that is kept ended."""
         if self.model.trace_["changed"][-1] == 0:
             return "converged"
+        if self.interrupted:
+            return "not converged"
         return "max-iter" if self.model.n_iter_ >= self.model.max_iter else "cycle"
 
     def by_size(self) -> list[ClusterExplanation]:
@@ -90,7 +90,7 @@ class Results:
             "created": self.created,
             "source": self.source,
             "rows": int(self.rows.X.shape[0]),
-            "rows_without_terms": int(self.rows.X.shape[0]) - self.counted,
+            "rows_without_label": int(self.rows.X.shape[0]) - self.counted,
             "features": int(self.rows.X.shape[1]),
             "k": int(model.n_clusters),
             "objective": objective,
@@ -98,6 +98,7 @@ class Results:
             "inertia": float(model.inertia_),
             "iterations": int(model.n_iter_),
             "stopped": self.stopped(),
+            "interrupted": self.interrupted,
             "seconds": {"read": self.times.read, "fit": self.times.fit},
             "similarities": {
                 "computed": computed,

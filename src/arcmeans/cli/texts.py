@@ -221,7 +221,7 @@ def parquet(path: Path, options: TextOptions) -> TextSource:
             kinds = {name: file.schema_arrow.field(name).type for name in names}
     except (arrow.ArrowException, OSError) as error:
         raise UserError(f"{path}: damaged, cut off, or not Parquet ({error})") from error
-    strings = [name for name in names if "string" in str(kinds[name])]
+    strings = [name for name in names if _is_text(arrow.types, kinds[name])]
     default = options.text or (strings[0] if len(strings) == 1 else None)
     text = names[_column(str(path), names, default)]
     if text not in strings:
@@ -243,6 +243,12 @@ def parquet(path: Path, options: TextOptions) -> TextSource:
             raise UserError(f"{path}: damaged after row {number} ({error})") from error
 
     return TextSource(str(path), read, rows, "rows", Problems(options.skip_errors))
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    """Whether a column of this type of Arrow's holds strings, as they are or as a dictionary."""
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 # --- Columns and keys.

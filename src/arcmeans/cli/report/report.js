@@ -19,7 +19,7 @@
       [unit === "rows" ? "Rows" : "Documents", whole(summary.rows), `${whole(summary.features)} ${unit === "rows" ? "features" : "terms"}`],
       ["Clusters (k)", whole(summary.k), `${whole(clusters.filter((c) => c.size).length)}${summary.k > clusters.length ? " largest" : ""} with ${unit}`],
       ["Objective", summary.objective.toLocaleString("en-US", { maximumFractionDigits: 1 }), `sum of cosines; mean ${decimal(summary.mean_cosine, 4)}`],
-      ["Iterations", whole(summary.iterations), { converged: "converged", interrupted: "interrupted", "max-iter": "stopped at --max-iter", cycle: "came back to labels it had" }[summary.stopped]],
+      ["Iterations", whole(summary.iterations), { "max-iter": "stopped at --max-iter", cycle: "came back to labels it had" }[summary.stopped] ?? summary.stopped],
       ["Time", `${seconds.fit.toFixed(seconds.fit < 10 ? 2 : 0)} s`, seconds.read === null ? "for the fit" : `for the fit; ${seconds.read.toFixed(seconds.read < 10 ? 2 : 0)} s to read`],
       ["Similarities saved", percent(saved), `${whole(similarities.computed)} computed of ${whole(similarities.of_all_pairs)}`],
     ];
@@ -28,9 +28,9 @@
     $("source").textContent = summary.source;
     $("created").textContent = summary.created;
     const warnings = [];
-    if (summary.stopped === "interrupted") warnings.push(`The run was interrupted after ${summary.iterations} iterations and has not converged: this is the result so far.`);
+    if (summary.interrupted) warnings.push(`The fit was interrupted: this is the result so far, after ${summary.iterations} iterations (${summary.stopped}).`);
     if (summary.stopped === "max-iter") warnings.push(`The run stopped at its limit of ${summary.options.max_iter} iterations and has not converged.`);
-    if (summary.rows_without_terms) warnings.push(`${whole(summary.rows_without_terms)} ${unit} have no ${unit === "rows" ? "direction (all zero)" : "terms"} and belong to no cluster.`);
+    if (summary.rows_without_label) warnings.push(`${whole(summary.rows_without_label)} ${unit} have no ${unit === "rows" ? "direction (all zero)" : "terms"} and belong to no cluster.`);
     if (summary.k > clusters.length) warnings.push(`This page shows the ${whole(clusters.length)} largest of ${whole(summary.k)} clusters; clusters.json has all.`);
     $("warning").textContent = warnings.join(" ");
     $("warning").classList.toggle("hidden", !warnings.length);
