@@ -521,17 +521,14 @@ def test_a_folder_to_write_in_is_needed(here: Path, fails: Run) -> None:
     assert "does not exist" in said
 
 
-def as_nobody(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command without the rights of root."""
-    program = (
-        "import os, sys\n"
-        "from arcmeans.cli import main\n"
-        "import arcmeans.cli.app\n"
-        "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
-        "sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+AS_NOBODY = """
+import json, os, sys
+import arcmeans.cli.app
+if os.geteuid() == 0:  # root may do everything
+    os.setgid(65534)
+    os.setuid(65534)
+sys.exit(json.dumps([arcmeans.cli.main(arguments) for arguments in json.loads(sys.argv[1])]))
+"""
 
 
 def test_no_permission(here: Path) -> None:
@@ -539,26 +536,28 @@ def test_no_permission(here: Path) -> None:
         if parent.stat().st_uid == os.geteuid():
             parent.chmod(parent.stat().st_mode | 0o055)
     text_file(here, "folder")
-    (here / "texts.folder" / "a" / "secret.txt").write_text("words")
-    (here / "texts.folder" / "a" / "secret.txt").chmod(0)
+    (here / "texts.folder" / "a" / "secret.txt").touch(mode=0)
     (here / "secret.npy").touch(mode=0)
-    (here / "open").mkdir(mode=0o777)
+    (here / "open").mkdir()
     (here / "open").chmod(0o777)
     here.chmod(0o555)
+    commands = [
+        cluster("texts.folder"),
+        ("cluster", "texts.folder", "-k", "2", "-o", "open/out"),
+        ("cluster", "secret.npy", "-k", "2", "-o", "open/out"),
+    ]
     try:
-        done = as_nobody(*cluster("texts.folder"))
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "error: " in done.stderr
-        assert "out: Permission denied" in done.stderr or ".part: Permission denied" in done.stderr
-        done = as_nobody("cluster", "texts.folder", "-k", "2", "-o", "open/out")
-        assert done.returncode == 1
-        assert "texts.folder/a/secret.txt: Permission denied" in done.stderr
-        done = as_nobody("cluster", "secret.npy", "-k", "2", "-o", "open/out")
-        assert done.returncode == 1
-        assert "error: secret.npy: Permission denied" in done.stderr
-        assert list((here / "open").iterdir()) == []
+        command = [sys.executable, "-c", AS_NOBODY, json.dumps(commands)]
+        done = subprocess.run(command, capture_output=True, text=True)
     finally:
         here.chmod(0o755)
+    *said, codes = done.stderr.splitlines()
+    assert json.loads(codes) == [1, 1, 1]
+    first, second, third = (i for i, line in enumerate(said) if ": error: " in line)
+    assert said[first].startswith("arcmeans: error: out: Permission denied")
+    assert "texts.folder/a/secret.txt: Permission denied" in said[second + 1]
+    assert said[third] == "arcmeans: error: secret.npy: Permission denied"
+    assert list((here / "open").iterdir()) == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is full")

@@ -21,12 +21,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Each command has more to say: arcmeans cluster --help. "
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
 )
 @click.version_option(version("arcmeans"), prog_name="arcmeans", message="%(prog)s %(version)s")
-def arcmeans() -> None:
+@click.pass_context
+def arcmeans(context: click.Context) -> None:
     """Cluster texts or a matrix by cosine, exactly, and see what is in the clusters.
 
     \b
@@ -37,6 +39,9 @@ def arcmeans() -> None:
       arcmeans choose-k notes/ --from 2 --to 40
       arcmeans demo                               nothing at hand? try this
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(USAGE)
 
 
 @arcmeans.command()

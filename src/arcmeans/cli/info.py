@@ -56,9 +56,7 @@ def matrix_facts(path: str, source: MatrixSource, console: Console) -> dict[str,
         for first in range(0, n_rows, PART):
             part = whole[first : first + PART]
             values = part.data if sp.issparse(part) else np.asarray(part)
-            filled = (
-                part.count_nonzero(axis=1) if sp.issparse(part) else np.count_nonzero(part, axis=1)
-            )
+            filled = _filled(part)
             nonzero += int(filled.sum())
             zero_rows += int(np.sum(filled == 0))
             longest = max(longest, int(filled.max()))
@@ -80,6 +78,16 @@ def matrix_facts(path: str, source: MatrixSource, console: Console) -> dict[str,
         "negative values": negative,
         "values not finite": not_finite,
     }
+
+
+def _filled(part: Any) -> Any:
+    """The number of values of each row that are not zero."""
+    if not sp.issparse(part):
+        return np.count_nonzero(part, axis=1)
+    part = part.copy()
+    part.sum_duplicates()
+    part.eliminate_zeros()
+    return np.diff(part.indptr)
 
 
 def model_facts(path: str) -> dict[str, Any]:

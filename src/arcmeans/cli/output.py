@@ -31,8 +31,11 @@ def check_folder(path: Path, force: bool, ours: frozenset[str]) -> None:
             )
     _check_parent(path)
     beside = _beside(path)
-    beside.mkdir()
-    beside.rmdir()
+    try:
+        beside.mkdir()
+        beside.rmdir()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager
