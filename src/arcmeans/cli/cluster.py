@@ -123,7 +123,7 @@ def fit(
         def show(step: Iteration) -> None:
             stage.reach(
                 stage.done + 1,
-                f"mean cosine {step.objective / n_rows:.4f}, {step.changed:,} changed",
+                f"cosine {step.objective / n_rows:.4f}, {step.changed:,} changed",
             )
 
         model = SphericalKMeans(k, callback=show, checkpoint=checkpoint, **parameters)

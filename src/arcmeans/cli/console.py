@@ -27,6 +27,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 LINE_SECONDS = 10.0
@@ -154,15 +155,16 @@ class Console:
             self.say(name)
             yield stage
             return
+        note = Column(no_wrap=True, overflow="ellipsis", ratio=1)
         columns: list[ProgressColumn] = [
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24) if total else SpinnerColumn(),
-            Rate(),
-            TimeLeft(compact=True) if total else TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", style="dim", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=16) if total else SpinnerColumn(),
+            Rate(Column(no_wrap=True)),
+            TimeLeft(True, table_column=Column(no_wrap=True)) if total else TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", "dim", markup=False, table_column=note),
         ]
-        with Progress(*columns, console=self.err, transient=True) as progress:
-            task = progress.add_task(name, total=total, unit=unit, note="", limit=limit)
+        with Progress(*columns, console=self.err, transient=True, expand=True) as progress:
+            task = progress.add_task(printable(name), total=total, unit=unit, note="", limit=limit)
             stage.bar = progress, task
             yield stage
 
