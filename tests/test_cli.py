@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 from arcmeans import SphericalKMeans, explain
 from arcmeans.cli import main
@@ -76,6 +77,19 @@ def test_cluster_and_predict_matrices(
     capsys.readouterr()
     assert main(["predict", "out", *source]) == 0
     assert capsys.readouterr().out == Path("out/labels.csv").read_text()
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_features_of_svmlight_are_counted_as_in_the_fit(zero_based: bool, here: Path) -> None:
+    """New rows may lack the feature by which one could tell."""
+    (source,) = matrix_file(here, "svm-zero" if zero_based else "svm-one")
+    assert main(["cluster", source, "-k", "4", "-o", "out", "-q"]) == 0
+    X = matrix()
+    without = np.flatnonzero(X[:, [0]].toarray().ravel() == 0)
+    dump_svmlight_file(X[without], np.zeros(len(without)), "new.svm", zero_based=zero_based)
+    assert main(["predict", "out", "new.svm", "-o", "new.csv", "-q"]) == 0
+    before = [row["similarity"] for row in table(Path("out/labels.csv"))]
+    assert [row["similarity"] for row in table(Path("new.csv"))] == [before[i] for i in without]
 
 
 def test_labels_have_the_two_best_centers(topics: Path) -> None:

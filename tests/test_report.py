@@ -176,6 +176,13 @@ def test_centers_that_differ_lie_apart(k: int) -> None:
     assert apart.min() > 0.3
 
 
+def test_centers_that_differ_beyond_the_plane_lie_apart() -> None:
+    near = np.array([[1, 0, 0, 0.3], [1, 0, 0, -0.3], [0, 1, 0, 0], [0, 0, 1, 0]])
+    near /= np.linalg.norm(near, axis=1)[:, None]
+    places = layout.place_centers(near)
+    assert np.linalg.norm(places[0] - places[1]) > 0.05
+
+
 def test_equal_centers_have_a_map() -> None:
     assert np.array_equal(layout.place_centers(np.eye(1, 5).repeat(3, axis=0)), np.zeros((3, 2)))
     assert np.all(np.isfinite(layout.place_centers(np.eye(1, 5).repeat(8, axis=0))))
@@ -296,6 +303,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source.write_text("".join(json.dumps(record) + "\n" for record in records))
         run = ["-q", "--runs", "5"]
         assert main(["cluster", source.name, "--id", "name", "-k", "4", "-o", "texts", *run]) == 0
+        # The same with HTML at the beginning of every text, and none of its words as terms.
+        stop = " ".join(re.findall(r"\w+", " ".join(HOSTILE)))
+        (folder / "stop").write_text(stop.replace("rocket", "the number"))
+        every = [f"{HOSTILE[i % 4]} {text}" for i, text in enumerate(sentences())]
+        (folder / "every.jsonl").write_text("".join(json.dumps(text) + "\n" for text in every))
+        words = ["--stop-words", "stop"]
+        assert main(["cluster", "every.jsonl", "-k", "4", "-o", "hostile", *words, *run]) == 0
         rows = matrix_file(folder, "npy")
         (folder / "names").write_text("\n".join((HOSTILE[0], HOSTILE[1], *map(str, range(28)))))
         names = ["--feature-names", "names"]
@@ -513,7 +527,10 @@ def test_printing(report: Tab) -> None:
     assert report.js("document.documentElement.dataset.theme") == before
 
 
-@pytest.mark.parametrize("name", ["texts/report.html", "rows/report.html", "choice/choose-k.html"])
+@pytest.mark.parametrize(
+    "name",
+    ["texts/report.html", "hostile/report.html", "rows/report.html", "choice/choose-k.html"],
+)
 def test_hostile_texts_are_texts(name: str, chromium: Any, pages: Path) -> None:
     tab = Tab(chromium, pages / name)
     if "report" in name:
@@ -523,7 +540,6 @@ def test_hostile_texts_are_texts(name: str, chromium: Any, pages: Path) -> None:
                 f"(s => {{ s.value = '{i}'; s.dispatchEvent(new Event('change')); }})"
                 "(document.getElementById('chosen'))"
             )
-    assert tab.js("window.ran") is None
     made = "img, svg, a:not(.skip), b b, i b, [onclick], [onerror]"
     assert tab.js(f"document.querySelectorAll('{made}').length") == 0
     assert tab.js("document.scripts.length") == 4
@@ -531,8 +547,14 @@ def test_hostile_texts_are_texts(name: str, chromium: Any, pages: Path) -> None:
     if name.startswith("texts"):
         text = tab.js("document.getElementById('clusters').textContent")
         assert '<img src="x" onerror="window.ran = 2">' in text
+    if name.startswith("hostile"):
+        for i in range(4):
+            tab.point_at("map", 1, i)
+            tab.point_at("map", 0, i)
+        assert "<" in tab.texts("td.typical")[0]
     if name.startswith("rows"):
         assert "</script><s" in shown  # the names of features are cut
+    assert tab.js("window.ran") is None
     tab.check_quiet()
 
 
