@@ -16,11 +16,16 @@ from typing import Any
 
 LIBRARY = "vendor/chart.umd.min.js"
 LICENCE = "vendor/LICENSE.chartjs"
+SCRIPTS = {
+    "report": ["charts", "state", "overview", "lists", "map", "chosen", "sizes", "run", "table"],
+    "choose": ["charts", "choose"],
+}
+"""Of each page, in the order in which they run."""
 
 
 def render(name: str, title: str, data: dict[str, Any]) -> str:
-    """The template ``name`` with its script, filled."""
-    scripts = [_library(), _asset("charts.js"), _asset(f"{name}.js")]
+    """The template ``name`` with its scripts, filled."""
+    scripts = [_library(), "\n".join(_asset(f"scripts/{part}.js") for part in SCRIPTS[name])]
     style = _asset("page.css")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "

@@ -80,17 +80,17 @@ const page = (() => {
     entry.chart.update("none");
   }
 
-  function redraw() {
-    defaults();
-    charts.forEach(draw);
-  }
-
-  function wear(theme) {
+  function dress(theme) {
     document.documentElement.dataset.theme = theme;
     const button = $("theme");
     button.textContent = theme === "dark" ? "Light theme" : "Dark theme";
     button.setAttribute("aria-pressed", String(theme === "dark"));
-    redraw();
+    defaults();
+  }
+
+  function wear(theme) {
+    dress(theme);
+    charts.forEach(draw);
   }
 
   // Lines of a text, broken between words.
@@ -109,16 +109,17 @@ const page = (() => {
   }
 
   const night = window.matchMedia("(prefers-color-scheme: dark)");
-  let before = null;
-  function start() {
-    $("theme").addEventListener("click", () => wear(dark() ? "light" : "dark"));
-    night.addEventListener("change", (event) => wear(event.matches ? "dark" : "light"));
-    // Paper is white.
-    window.addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme; wear("light"); charts.forEach((c) => c.chart.resize()); });
-    window.addEventListener("afterprint", () => { wear(before); });
-  }
+  dress(night.matches ? "dark" : "light");
+  $("theme").addEventListener("click", () => wear(dark() ? "light" : "dark"));
+  night.addEventListener("change", (event) => wear(event.matches ? "dark" : "light"));
 
-  document.documentElement.dataset.theme = night.matches ? "dark" : "light";
-  defaults();
-  return { data, $, element, whole, decimal, percent, color, hue, dark, chart, refresh, wear, wrapped, axis, start };
+  // Paper is white.
+  let before = null;
+  window.addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    wear("light");
+  });
+  window.addEventListener("afterprint", () => wear(before));
+
+  return { data, $, element, whole, decimal, percent, color, hue, chart, refresh, wrapped, axis };
 })();
