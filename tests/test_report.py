@@ -337,6 +337,7 @@ def test_overview(report: Tab) -> None:
     assert f"{summary['similarities']['computed']:,} computed of" in facts["Similarities saved"]
     assert "s to read" in facts["Time"]
     assert report.find("#source").text == "<b>texts<i onclick=alert(1)>.jsonl"
+    assert report.find("#detail").text.startswith("None chosen: the histogram shows all")
 
 
 def test_charts_are_drawn(report: Tab) -> None:

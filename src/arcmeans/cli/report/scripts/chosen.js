@@ -14,7 +14,7 @@
       box.replaceChildren(
         element("p", {
           className: "note",
-          textContent: "None report.chosen: the histogram shows all of them together.",
+          textContent: "None chosen: the histogram shows all of them together.",
         }),
       );
     } else {
