@@ -121,7 +121,7 @@ OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; pyt
 	.venv-oldest/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/oldest -e . $(OLDEST)
 	@touch $@
 
-test-oldest: .venv-oldest/.built
+test-oldest: .venv-oldest/.built browser
 	.venv-oldest/bin/python -m pytest $(ARGS)
 
 # --- Sanitizers: an environment and a build of their own. Python is not instrumented, so their

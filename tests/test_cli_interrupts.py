@@ -16,10 +16,7 @@ from arcmeans.cli import console, main
 
 from .cli_inputs import sentences
 
-pytestmark = [
-    pytest.mark.threads,
-    pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere"),
-]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +45,7 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return press
 
 
+@pytest.mark.threads
 def test_ctrl_c_writes_the_result_so_far_and_says_so(
     ctrl_c: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,6 +66,7 @@ def test_ctrl_c_writes_the_result_so_far_and_says_so(
     assert np.array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.threads
 def test_ctrl_c_with_a_checkpoint_goes_on_later(
     ctrl_c: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
