@@ -197,7 +197,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 def chromium() -> Iterator[Any]:
     """Headless Chromium. Where there is none the tests are skipped, loudly, unless
     ARCMEANS_BROWSER=required says that this must not be, as in continuous integration."""
-    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium import webdriver
+
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver = shutil.which("chromedriver")
     if browser is None or driver is None:

@@ -50,8 +50,10 @@ def prepared(output: str) -> Callable[..., str]:
     """Checks that the folder can be written; the function given back writes it and says so."""
     try:
         check_folder(Path(output), True, FILES)
-    except (UserError, OSError) as error:
+    except UserError as error:
         raise SystemExit(f"arcmeans.demo: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"arcmeans.demo: {error.filename}: {error.strerror}") from error
 
     def write_page(
         X: Any, docstrings: Sequence[Docstring], terms: list[str], effort: Effort
@@ -65,7 +67,10 @@ def prepared(output: str) -> Callable[..., str]:
             effort.model,
             Times(None, effort.seconds),
         )
-        write(Path(output), True, rows, results)
+        try:
+            write(Path(output), True, rows, results)
+        except OSError as error:
+            raise SystemExit(f"arcmeans.demo: {error.filename}: {error.strerror}") from error
         return f"Report: {Path(output) / 'report.html'}"
 
     return write_page
