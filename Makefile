@@ -14,7 +14,7 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test test-oldest lint format sanitize tsan bench clean
+.PHONY: help demo test test-oldest browser lint format sanitize tsan bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -31,9 +31,10 @@ help:
 	@echo "demo, bench and all that test, as in: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
-	$(PY) -m arcmeans.demo $(ARGS)
+	@mkdir -p build
+	$(PY) -m arcmeans.demo --output build/demo $(ARGS)
 
-test: $(VENV)/.built
+test: $(VENV)/.built browser
 	$(PY) -m pytest $(ARGS)
 
 bench: $(VENV)/.built
@@ -92,6 +93,19 @@ $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON -e .
 	@touch $@
 
+# --- A browser for the tests of the report: installed on Debian by root, elsewhere to be there.
+
+browser:
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
+	  && command -v chromedriver >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	    && echo "Installing Chromium and its driver for the tests of the report ..." \
+	    && { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	      --no-install-recommends chromium chromium-driver; } >/dev/null 2>&1; } \
+	  || { echo; echo "arcmeans: NO BROWSER, so the tests of the report will be skipped."; \
+	    echo "Install Chromium and its driver (Debian: apt-get install chromium chromium-driver)."; \
+	    echo; } >&2
+
 # --- The oldest dependencies of pyproject.toml, as far back as there are wheels for this Python: an
 # environment and a build of their own.
 
@@ -100,14 +114,14 @@ OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; pyt
   'numpy==2.3.2; python_version>="3.14"' 'scipy==1.12.0; python_version<"3.13"' \
   'scipy==1.14.1; python_version=="3.13"' 'scipy==1.16.1; python_version>="3.14"' \
   'pandas==2.2.3; python_version<"3.14"' 'pandas==2.3.3; python_version>="3.14"' \
-  'safetensors==0.4.3' 'pytest<9'
+  'safetensors==0.4.3' 'click==8.1.7' 'rich==13.7.0' 'pytest<9'
 .SECONDARY: .venv-oldest/.tools
 
 .venv-oldest/.built: .venv-oldest/.tools $(CORE)
 	.venv-oldest/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/oldest -e . $(OLDEST)
 	@touch $@
 
-test-oldest: .venv-oldest/.built
+test-oldest: .venv-oldest/.built browser
 	.venv-oldest/bin/python -m pytest $(ARGS)
 
 # --- Sanitizers: an environment and a build of their own. Python is not instrumented, so their

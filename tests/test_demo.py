@@ -206,6 +206,27 @@ def test_says_what_was_skipped(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("small_library")
+def test_without_output_it_tells_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.main(["-k", "3"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "For a page: pip install 'arcmeans[cli]' && arcmeans demo"
+    )
+
+
+def test_output_needs_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delitem(sys.modules, "arcmeans.cli.demonstrate", raising=False)
+    monkeypatch.setitem(sys.modules, "click", None)
+    with pytest.raises(SystemExit, match=r"needs click, .* pip install 'arcmeans\[cli\]'"):
+        demo.main(["-k", "3", "--output", str(tmp_path / "out")])
+
+
+def test_output_is_checked_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(SystemExit, match=r"holds 'mine.txt', which is not of arcmeans' making"):
+        demo.main(["-k", "3", "--output", str(tmp_path)])
+
+
+@pytest.mark.usefixtures("small_library")
 def test_a_difference_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

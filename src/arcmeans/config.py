@@ -9,8 +9,8 @@ from .engine import usable_cpus
 _DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "joblib")
 
 
-def show_config() -> None:
-    """Print version, instruction set, threads and the versions of the dependencies."""
+def config() -> dict[str, str]:
+    """Version, instruction set, threads and the versions of the dependencies."""
     lines = {
         "arcmeans": importlib.metadata.version("arcmeans"),
         "instruction set": f"{_core.simd} (available: {', '.join(_core.available())}; "
@@ -20,6 +20,12 @@ def show_config() -> None:
     }
     for name in _DEPENDENCIES:
         lines[name] = importlib.metadata.version(name)
+    return lines
+
+
+def show_config() -> None:
+    """Print version, instruction set, threads and the versions of the dependencies."""
+    lines = config()
     width = max(map(len, lines))
     for key, value in lines.items():
         print(f"{key:<{width}}  {value}")

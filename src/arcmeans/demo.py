@@ -2,7 +2,8 @@
 
 ``python -m arcmeans.demo`` reads the library's source files (nothing of it is imported), weighs
 the words by TF-IDF, prints what the clusters are about, and then shows what the algorithms are
-for: the same labels and centers, bit for bit, from fewer similarities.
+for: the same labels and centers, bit for bit, from fewer similarities. With ``--output`` it ends by
+writing what ``arcmeans cluster`` writes, a page to look at included (extra ``cli``).
 """
 
 import argparse
@@ -275,8 +276,8 @@ def say(text: str, width: int) -> None:
     print(textwrap.fill(text, width, break_on_hyphens=False), flush=True)
 
 
-def load(n_clusters: int, width: int) -> tuple[Any, list[str], list[str]]:
-    """TF-IDF of the docstrings worth clustering, their names, and the terms."""
+def load(n_clusters: int, width: int) -> tuple[Any, list[Docstring], list[str]]:
+    """TF-IDF of the docstrings worth clustering, the docstrings, and the terms."""
     say(f"Reading the standard library of Python {platform.python_version()} ...", width)
     root = Path(sysconfig.get_path("stdlib"))
     library = read_library(root)
@@ -300,12 +301,13 @@ def load(n_clusters: int, width: int) -> tuple[Any, list[str], list[str]]:
             f"arcmeans.demo: --clusters={n_clusters} should be <= {len(rows)}, the number of "
             "docstrings kept."
         )
-    return X[rows], [docstrings[i].name for i in rows], terms
+    return X[rows], [docstrings[i] for i in rows], terms
 
 
 def show(options: argparse.Namespace, width: int) -> int:
-    """Reads, clusters, compares; 0 where all algorithms agree."""
-    X, names, terms = load(options.clusters, width)
+    """Reads, clusters, compares, and writes the page; 0 where all algorithms agree."""
+    write_page = page_writer(options.output)
+    X, docstrings, terms = load(options.clusters, width)
     say(
         f"Clustering {X.shape[0]:,} rows x {X.shape[1]:,} terms, {X.nnz / X.shape[0]:.0f} of them "
         f"in a row on average, into {options.clusters:,} clusters ...",
@@ -315,6 +317,7 @@ def show(options: argparse.Namespace, width: int) -> int:
     iterations = chosen.model.n_iter_
     say(f"{iterations:,} iterations in {chosen.seconds:.2f} s.", width)
     print()
+    names = [docstring.name for docstring in docstrings]
     print(cluster_table(describe(X, names, terms, chosen.model, options.top), width))
     print()
     say(f"The same by {', '.join(ALGORITHMS)} ...", width)
@@ -327,7 +330,23 @@ def show(options: argparse.Namespace, width: int) -> int:
     print()
     print(effort_table(efforts, width))
     print()
-    return verdict(chosen, efforts, width)
+    status = verdict(chosen, efforts, width)
+    print(write_page(X, docstrings, terms, chosen), flush=True)
+    return status
+
+
+def page_writer(output: str | None) -> Callable[..., str]:
+    """Writes the page and tells where it is; known to be able to before any work is done."""
+    if output is None:
+        return lambda *_: "For a page: pip install 'arcmeans[cli]' && arcmeans demo"
+    try:
+        from .cli.demonstrate import prepared
+    except ModuleNotFoundError as error:
+        raise SystemExit(
+            f"arcmeans.demo: --output={output!r} needs {error.name}, which is not installed: "
+            "pip install 'arcmeans[cli]'"
+        ) from error
+    return prepared(output)
 
 
 def verdict(chosen: Effort, efforts: Sequence[Effort], width: int) -> int:
@@ -380,6 +399,12 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
         help="of the first centers (%(default)s)",
     )
     add("--top", type=positive, default=7, metavar="N", help="terms shown a cluster (%(default)s)")
+    add(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="write a page there; what a demo wrote there before is replaced",
+    )
     return parser.parse_args(argv)
 
 

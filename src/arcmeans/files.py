@@ -233,12 +233,16 @@ OF_THIS_MACHINE = ("checkpoint",)
 """Parameters that are never stored: no file from elsewhere tells a fit where to write."""
 
 
-def save_model(model: Any, path: FilePath) -> None:
-    """Write a fitted model to a file, whole or not at all. What is there is replaced."""
+def save_model(model: Any, path: FilePath, notes: Mapping[str, str] | None = None) -> None:
+    """Write a fitted model to a file, whole or not at all. What is there is replaced.
+
+    ``notes`` go into the header, for ``header_of`` to read; ``load_model`` takes no notice of them.
+    """
     check_is_fitted(model)
     layout = _layout(type(model))
     stored = Stored(os.fspath(path))
     stored.header |= {
+        **(notes or {}),
         "format": FORMAT,
         "format_version": str(VERSION),
         "arcmeans_version": version("arcmeans"),
@@ -288,6 +292,11 @@ def load_model(cls: type[Model], path: FilePath) -> Model:
         raise stored.refusal(f"a {cls.__name__} has no tensors {unknown}")
     loaded: Model = model
     return loaded
+
+
+def header_of(cls: type, path: FilePath) -> dict[str, str]:
+    """The header of a file that ``save_model`` wrote for this class, notes included."""
+    return _read(cls, path, tensors=False).header
 
 
 def _layout(cls: type) -> Layout:
@@ -467,7 +476,7 @@ def _squared_length(vector: NDArray[np.int64]) -> int:
 # --- The file itself.
 
 
-def _read(cls: type, path: FilePath) -> Stored:
+def _read(cls: type, path: FilePath, tensors: bool = True) -> Stored:
     """The header, checked to be that of a model of this class, and all tensors."""
     safetensors = _package("safetensors")
     stored = Stored(os.fspath(path))
@@ -477,7 +486,7 @@ def _read(cls: type, path: FilePath) -> Stored:
         with safetensors.safe_open(stored.path, framework="numpy") as file:
             stored.header = file.metadata() or {}
             _check_header(stored, cls)
-            for name in file.keys():  # noqa: SIM118 - it is no mapping
+            for name in file.keys() if tensors else ():
                 stored.tensors[name] = file.get_tensor(name)
     except (safetensors.SafetensorError, AttributeError, KeyError, TypeError) as error:
         # The others: number types that NumPy does not have.

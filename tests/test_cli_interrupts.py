@@ -1,0 +1,180 @@
+"""Commands that are interrupted or killed: what is left is whole and says what it is."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arcmeans import SphericalKMeans
+from arcmeans.cli import console, main
+
+from .cli_inputs import sentences
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", np.random.RandomState(0).standard_normal((600, 8)))
+    return tmp_path
+
+
+CLUSTER = ["cluster", "rows.npy", "-k", "20", "-o", "out"]
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Has Ctrl-C pressed once a fit has come so far."""
+    real = console.Stage.reach
+
+    def press(at: int) -> None:
+        def reach(self: console.Stage, done: float, note: str = "") -> None:
+            real(self, done, note)
+            if self.name == "clustering" and done == at:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setattr(console.Stage, "reach", reach)
+
+    return press
+
+
+@pytest.mark.threads
+def test_ctrl_c_writes_the_result_so_far_and_says_so(
+    ctrl_c: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ctrl_c(3)
+    assert main(CLUSTER) == 130
+    assert (
+        "interrupted after 3 iterations; out has the result so far (not converged)"
+        in capsys.readouterr().err
+    )
+    found = json.loads(Path("out/clusters.json").read_text())
+    assert (found["iterations"], found["stopped"]) == (3, "not converged")
+    assert found["interrupted"] is True
+    assert '"interrupted":true' in Path("out/report.html").read_text()
+    model = SphericalKMeans.load("out/model.safetensors")
+    X = np.load("rows.npy")
+    same = SphericalKMeans(20, init="k-means++", random_state=0, max_iter=3).fit(X)
+    assert np.array_equal(model.labels_, same.labels_)
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.threads
+def test_ctrl_c_with_a_checkpoint_goes_on_later(
+    ctrl_c: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*CLUSTER[:-1], "whole", "-q"]) == 0
+    ctrl_c(3)
+    assert main([*CLUSTER, "--checkpoint", "fit.npz"]) == 130
+    said = capsys.readouterr().err
+    assert "fit.npz has the state of the fit, and the same command goes on from there" in said
+    assert not Path("out").exists()
+    ctrl_c(0)  # never
+    assert main([*CLUSTER, "--checkpoint", "fit.npz", "-q"]) == 0
+    assert not Path("fit.npz").exists()
+    assert Path("out/labels.csv").read_bytes() == Path("whole/labels.csv").read_bytes()
+
+
+def test_interrupted_while_reading(here: Path) -> None:
+    command = [sys.executable, "-m", "arcmeans", "cluster", "-", "-k", "4", "-o", "out"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=here, text=True, **pipes) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        child.stdin.write("\n".join(sentences()))
+        child.stdin.flush()
+        assert child.stderr.readline() == "reading standard input\n"
+        child.send_signal(signal.SIGINT)
+        said = child.stderr.read()
+    assert child.returncode == 130
+    assert said.strip() == "arcmeans: error: interrupted."
+    assert sorted(path.name for path in here.iterdir()) == ["rows.npy"]
+
+
+def killed(here: Path, place: str, *arguments: str) -> None:
+    """Runs a command in a process that is killed at its first call of ``place``."""
+    program = (
+        "import os, signal, sys\n"
+        "import arcmeans.cli.app\n"
+        "import importlib\n"
+        f"module, name = {place!r}.rsplit(':')\n"
+        "setattr(importlib.import_module(module), name,\n"
+        "        lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))\n"
+        "sys.exit(arcmeans.cli.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def seen(here: Path) -> list[str]:
+    """What a user sees of the folder."""
+    return sorted(path.name for path in here.iterdir() if not path.name.startswith("."))
+
+
+@pytest.mark.parametrize("place", ["arcmeans.cli.cluster:write_report", "arcmeans.cli.output:_put"])
+def test_killed_while_writing_leaves_no_half_folder(place: str, here: Path) -> None:
+    killed(here, place, *CLUSTER)
+    assert seen(here) == ["rows.npy"]
+    assert main([*CLUSTER, "-q"]) == 0
+    assert len(list(Path("out").iterdir())) == 5
+
+
+def test_killed_while_replacing_leaves_the_old_folder(here: Path) -> None:
+    assert main([*CLUSTER, "-q"]) == 0
+    before = Path("out/labels.csv").read_bytes()
+    killed(here, "arcmeans.cli.output:_put", *CLUSTER, "--force", "--seed", "5")
+    assert seen(here) == ["out", "rows.npy"]
+    assert Path("out/labels.csv").read_bytes() == before
+    assert len(list(Path("out").iterdir())) == 5
+
+
+def test_killed_predict_leaves_no_file(here: Path) -> None:
+    assert main([*CLUSTER, "-q"]) == 0
+    killed(here, "os:fsync", "predict", "out", "rows.npy", "-o", "labels.csv")
+    assert seen(here) == ["out", "rows.npy"]
+    assert main(["predict", "out", "rows.npy", "-o", "labels.csv", "-q"]) == 0
+    assert Path("labels.csv").read_bytes() == Path("out/labels.csv").read_bytes()
+
+
+def test_killed_fit_goes_on_from_its_checkpoint(here: Path) -> None:
+    program = (
+        "import functools, os, signal, sys\n"
+        "import arcmeans.cli.cluster as cluster\n"
+        "from arcmeans.cli.console import Stage\n"
+        "cluster.SphericalKMeans = functools.partial(\n"
+        "    cluster.SphericalKMeans, checkpoint_seconds=0)\n"
+        "def reach(self, done, note=''):\n"
+        "    self.done = done\n"
+        "    if done == 5: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Stage.reach = reach\n"
+        "sys.exit(arcmeans.cli.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", f"import arcmeans.cli.app\n{program}", *CLUSTER]
+    done = subprocess.run([*command, "--checkpoint", "fit.npz"], cwd=here, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert seen(here) == ["fit.npz", "rows.npy"]
+    assert main([*CLUSTER, "--checkpoint", "fit.npz", "-q"]) == 0
+    assert main([*CLUSTER[:-1], "whole", "-q"]) == 0
+    assert Path("out/labels.csv").read_bytes() == Path("whole/labels.csv").read_bytes()
+    assert seen(here) == ["out", "rows.npy", "whole"]
+
+
+def test_reader_of_a_pipe_that_leaves(here: Path) -> None:
+    assert main([*CLUSTER, "-q"]) == 0
+    np.save("many.npy", np.random.RandomState(0).standard_normal((100_000, 8)))
+    command = [sys.executable, "-m", "arcmeans", "predict", "out", "many.npy"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == b"reading many.npy\n"
+    assert child.returncode == 141

@@ -1,0 +1,66 @@
+"""``predict`` streams: memory does not grow with the source."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from arcmeans.cli import main
+
+from .cli_inputs import sentences
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+    pytest.mark.skipif(
+        "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
+    ),
+]
+
+PROGRAM = """
+import re, sys
+import arcmeans.cli.app, arcmeans.cli.predict
+arcmeans.cli.predict.part_size = lambda k: 1000
+code = arcmeans.cli.main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def peak(*arguments: str) -> float:
+    """Megabytes at most."""
+    command = [sys.executable, "-c", PROGRAM, *arguments, "-q", "--threads", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stderr.split()[-1]) / 1024
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_predict_of_texts() -> None:
+    lines = [f"{line} {'x' * 3200}\n" for line in sentences()]
+    Path("few.txt").write_text("".join(lines * 25))
+    Path("many.txt").write_text("".join(lines * 150))
+    assert Path("many.txt").stat().st_size > 55e6
+    assert main(["cluster", "few.txt", "-k", "4", "-o", "out", "-q"]) == 0
+    few = peak("predict", "out", "few.txt", "-o", "few.csv")
+    assert peak("predict", "out", "many.txt", "-o", "many.csv") < few + 15
+    assert Path("many.csv").read_text().count("\n") == 18_001
+
+
+def test_predict_of_a_sparse_matrix() -> None:
+    X = sp.random(1000, 2000, 0.1, format="csr", random_state=0, dtype=np.float32)
+    sp.save_npz("few.npz", sp.vstack([X] * 3, format="csr"), compressed=False)
+    sp.save_npz("many.npz", sp.vstack([X] * 30, format="csr"), compressed=False)
+    assert Path("many.npz").stat().st_size > 45e6
+    assert main(["cluster", "few.npz", "-k", "3", "-o", "out", "-q", "--max-iter", "2"]) == 0
+    few = peak("predict", "out", "few.npz", "-o", "few.csv")
+    assert peak("predict", "out", "many.npz", "-o", "many.csv") < few + 15
+    labels = [line.split(",")[1:] for line in Path("many.csv").read_text().splitlines()[1:]]
+    assert labels == labels[:1000] * 30
