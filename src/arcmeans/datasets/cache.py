@@ -74,7 +74,7 @@ def read(name: str) -> Dataset:
     """A data set that is kept; FileNotFoundError if it is not, ValueError if the file is broken."""
     path = path_of(name)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if file["version"] != VERSION:
                 raise ValueError(f"it has version {file['version']}, not {VERSION}")
             parts = file["data"], file["indices"], file["indptr"]

@@ -38,7 +38,9 @@ def read_matrix(path: Path) -> Any:
             X = scipy.io.mmread(path)
             return _numeric(sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X))
         return _numeric(sp.csr_matrix(load_svmlight_file(str(path))[0]))
-    except (ValueError, KeyError, IndexError, EOFError, TypeError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's, not the file's
         raise ValueError(f"{path}: not a matrix that can be read ({error}).") from error
 
 
@@ -60,7 +62,7 @@ def _kind(path: Path) -> str:
 
 
 def _npz(path: Path) -> Any:
-    with np.load(path, allow_pickle=False) as file:
+    with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
         if "rowlen" not in file.files:
             return _numeric(sp.csr_matrix(sp.load_npz(path)))
         starts = np.concatenate([[0], np.cumsum(file["rowlen"], dtype=np.int64)])
