@@ -14,7 +14,7 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test test-oldest lint format sanitize tsan bench clean
+.PHONY: help demo test test-oldest lint format sanitize tsan bench reproduce-small clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,9 +26,10 @@ help:
 	@echo "make sanitize     run the tests under AddressSanitizer and UBSan (GCC)"
 	@echo "make tsan         run the threaded tests under ThreadSanitizer (GCC)"
 	@echo "make bench        measure side by side with peers"
+	@echo "make reproduce-small  the paper's tables and figures, small, into results/small"
 	@echo "make clean        remove environments, builds and caches"
 	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
-	@echo "demo, bench and all that test, as in: make test ARGS='-k hamerly'"
+	@echo "demo, bench, reproduce-small and all that test, as in: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
 	$(PY) -m arcmeans.demo $(ARGS)
@@ -38,6 +39,9 @@ test: $(VENV)/.built
 
 bench: $(VENV)/.built
 	$(PY) -m benchmarks $(ARGS)
+
+reproduce-small: $(VENV)/.built
+	$(PY) -m experiments --small --out results/small $(ARGS)
 
 lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ PARAMETER = '<!DOCTYPE dblp [<!ENTITY % x SYSTEM "http://127.0.0.1/x"> %x;]>\n'
 @pytest.mark.parametrize("head", [LAUGHS, OUTSIDE, PARAMETER])
 def test_declared_entities_are_refused(head, tmp_path):
     body = '<dblp><article key="journals/a/b"><author>&lol2;&x;</author></article></dblp>'
-    with pytest.raises(ValueError, match="it declares the entity 'lol'|it declares the entity 'x'"):
+    with pytest.raises(ValueError, match=r"it declares the entity '(lol|x)'"):
         dblp.build([written(tmp_path, body, head)])
 
 
@@ -151,8 +152,6 @@ def test_a_zipped_bomb_is_read_in_little_memory(tmp_path):
         for _ in range(100):
             file.write(b" " * (1 << 20))
         file.write(b"</dblp>")
-    import tracemalloc
-
     papers = dblp._Papers()
     tracemalloc.start()
     try:

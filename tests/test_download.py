@@ -108,7 +108,7 @@ def test_a_connection_cut_off_is_taken_up_again(server, tmp_path):
 
 def test_an_earlier_try_is_taken_up_again(server, tmp_path):
     server.cuts = [100_000, 0, 0, 0, 0]
-    with pytest.raises(OSError, match="after 5 tries. 100,000 bytes are kept; the next try"):
+    with pytest.raises(OSError, match=r"after 5 tries\. 100,000 bytes are kept; the next try"):
         fetch(remote(server), tmp_path / "file")
     assert files(tmp_path) == ["file.part", "file.part.tag"]
     server.asked.clear()
@@ -187,7 +187,7 @@ def test_refused(server, tmp_path, status):
 
 def test_nobody_there(server, tmp_path, monkeypatch):
     nowhere = Remote("file", "http://127.0.0.1:9/file")  # the port for throwing things away
-    with pytest.raises(OSError, match="127.0.0.1:9/file: .*refused.* after 5 tries"):
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:9/file: .*refused.* after 5 tries"):
         fetch(nowhere, tmp_path / "file")
 
 

@@ -1,6 +1,7 @@
 """A wiki's dump: articles, lemmas, and archives."""
 
 import bz2
+import sys
 
 import pytest
 
@@ -78,12 +79,12 @@ def test_packed(tmp_path):
 
 
 def test_no_wiki(tmp_path):
-    with pytest.raises(ValueError, match="no article is in it. Is it a dump of a wiki"):
+    with pytest.raises(ValueError, match=r"no article is in it\. Is it a dump of a wiki"):
         wiki.build([dump(tmp_path, [])])
 
 
 @pytest.mark.parametrize("package", ["mwparserfromhell", "simplemma"])
 def test_without_the_extra(package, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, package, None)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"package {package}.*arcmeans\[datasets\]"):
         wiki.build([dump(tmp_path, articles())])
