@@ -14,7 +14,7 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test test-oldest lint format sanitize tsan bench reproduce-small clean
+.PHONY: help demo test test-oldest lint format sanitize tsan bench reproduce-small reproduce clean
 .DELETE_ON_ERROR:
 
 help:
@@ -42,6 +42,18 @@ bench: $(VENV)/.built
 
 reproduce-small: $(VENV)/.built
 	$(PY) -m experiments --small --out results/small $(ARGS)
+
+# The page docs/reproduction.md, on the files of counts it names, which have to be in the folder DATA.
+# What is in docs/reproduction/ is not run again.
+ACL := acl_author_volume.npz
+reproduce: $(VENV)/.built
+	$(PY) -m experiments --repeats 3 --out docs/reproduction --page docs/reproduction.md --data \
+	  '$(DATA)/20news.npz=20 Newsgroups' \
+	  '$(DATA)/got_fandom.npz=Game of Thrones Wiki for Simpsons Wiki' \
+	  '$(DATA)/$(ACL)=ACL author-volume for DBLP Author-Conference' \
+	  '$(DATA)/$(ACL)^T=ACL author-volume transposed for DBLP Conference-Author' \
+	  '$(DATA)/npm_deps.npz=npm dependencies for DBLP Author-Venue' \
+	  '$(DATA)/arxiv_counts.npz^50000^log=arXiv abstracts for Reuters RCV-1' $(ARGS)
 
 lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .

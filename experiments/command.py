@@ -122,12 +122,13 @@ def argument_parser(program: str, description: str) -> argparse.ArgumentParser:
         "--data",
         nargs="+",
         type=sources.source,
-        metavar="WHAT[=NAME]",
+        metavar="WHAT[^…][=NAME]",
         help="files (npz, npy, svmlight, mtx), or data sets: "
         + ", ".join(datasets.NAMES)
-        + " (generated text, and 20 Newsgroups where it is in the cache). WHAT^T exchanges rows "
-        "and columns of counts. A name of the paper's Table 1, alone or as in 'ACL for DBLP "
-        "Author-Conference', brings the paper's figures: " + ", ".join(paper.table1()),
+        + " (generated text, and 20 Newsgroups where it is in the cache). Of a file, ^ROWS takes "
+        "the first rows; of counts, ^log takes 1 + ln and ^T exchanges rows and columns. A name "
+        "of the paper's Table 1, alone or as in 'ACL for DBLP Author-Conference', brings the "
+        "paper's figures: " + ", ".join(paper.table1()),
     )
     parser.add_argument("--rows", type=_positive, help="take the first ROWS rows (all)")
     parser.add_argument("--k", nargs="+", type=_positive, metavar="K", help="numbers of clusters")

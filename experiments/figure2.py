@@ -10,7 +10,7 @@ import sys
 
 from . import charts, markdown
 from .command import SOURCE, Artefact, Experiment, Options, main
-from .sources import GRAPH, Source, partner
+from .sources import AUTHORS, GRAPH, Source, in_paper, partner
 from .table3 import Time, label, lines, section, tasks_for, times
 
 
@@ -36,8 +36,12 @@ too, in percent of rows × k × iterations.
 
 
 def _pairs(options: Options) -> list[tuple[Source, Source]]:
-    """Data sets and their transposes."""
-    pairs = [(source, partner(source)) for source in options.sources()]
+    """Data sets and their transposes; of several those for the paper's, if there are any."""
+    given = options.sources()
+    pairs = [
+        (source, partner(source))
+        for source in [s for s in given if in_paper(s.name) == AUTHORS] or given
+    ]
     found = [(source, other) for source, other in pairs if other is not None]
     graph = partner(GRAPH)
     assert graph is not None

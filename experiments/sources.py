@@ -26,6 +26,10 @@ class Source:
     """A file."""
     key: str | None = None
     """A data set of ``arcmeans.datasets``; None with no path either: generated."""
+    rows: int | None = None
+    """Only so many rows of the file, its first."""
+    logarithmic: bool = False
+    """1 + ln(count) in place of the counts of the file."""
     transposed: bool = False
     """The counts of the file with rows and columns exchanged."""
 
@@ -55,26 +59,39 @@ TEXT = Source("generated text")
 GRAPH = Source("generated graph")
 """Many short rows and few columns, as authors and conferences are."""
 STANDS_FOR = " for "
+AUTHORS, CONFERENCES = "DBLP Author-Conference", "DBLP Conference-Author"
+"""The paper's pair of transposes."""
 
 
 def source(text: str) -> Source:
-    """A source from ``WHAT[^T][=NAME]``.
+    """A source from ``WHAT[^ROWS][^log][^T][=NAME]``.
 
-    WHAT is a file or a data set of ``arcmeans.datasets``; ^T exchanges rows and columns of counts.
-    A name of the paper's data sets is found in any case, also at the end of ``NAME for ...``.
+    WHAT is a file or a data set of ``arcmeans.datasets``. Of a file, ^ROWS takes the first rows; of
+    counts, ^log takes 1 + ln(count) and ^T exchanges rows and columns. A name of the paper's data
+    sets is found in any case, also at the end of ``NAME for ...``.
     """
     what, name = (text, "") if Path(text).exists() else _parted(text)
-    what, transposed = (what[:-2], True) if what.endswith("^T") else (what, False)
+    what, *modifiers = [what] if Path(what).exists() else what.split("^")
     if what in datasets.NAMES:
-        if transposed:
-            raise argparse.ArgumentTypeError(f"{text}: ^T is for files of counts")
+        if modifiers:
+            raise argparse.ArgumentTypeError(f"{text}: ^ is for files")
         return Source(_spelled(name) or datasets.TITLES[what], key=what)
+    changes: dict[str, Any] = {}
+    for modifier in modifiers:
+        if modifier == "T":
+            changes["transposed"] = True
+        elif modifier == "log":
+            changes["logarithmic"] = True
+        elif modifier.isdecimal() and int(modifier) > 0:
+            changes["rows"] = int(modifier)
+        else:
+            raise argparse.ArgumentTypeError(f"{text}: ^{modifier} should be ^ROWS, ^log or ^T")
     if not Path(what).is_file():
         raise argparse.ArgumentTypeError(
             f"{what}: there is no such file, and the data sets are {', '.join(datasets.NAMES)}"
         )
-    default = Path(what).stem + " transposed" * transposed
-    return Source(_spelled(name) or default, Path(what), transposed=transposed)
+    default = Path(what).stem + " transposed" * ("T" in modifiers)
+    return Source(_spelled(name) or default, Path(what), **changes)
 
 
 def standard() -> list[Source]:
@@ -107,9 +124,8 @@ def partner(source: Source) -> Source | None:
     if not np.issubdtype(read_matrix(source.path).dtype, np.integer):
         return None
     own, stands, paper_name = source.name.rpartition(STANDS_FOR)
-    author, conference = "DBLP Author-Conference", "DBLP Conference-Author"
-    if paper_name == author:
-        name = f"{own} transposed{stands}{conference}" if stands else conference
+    if paper_name == AUTHORS:
+        name = f"{own} transposed{stands}{CONFERENCES}" if stands else CONFERENCES
     else:
         name = f"{source.name} transposed"
     return replace(source, name=name, transposed=True)
@@ -142,17 +158,17 @@ def _matrix(source: Source, rows: int | None) -> Any:
     if source.key is not None:
         return datasets.load(source.key).X[:rows]
     if source.path is not None:
-        X = read_matrix(source.path)[:rows]
+        X = read_matrix(source.path)[: source.rows][:rows]
     elif source == TEXT:
         X = data.generated_counts(rows or 3_000, 5_000, nnz_per_row=40)
     else:
         X = data.generated_counts(rows or 12_000, 150, nnz_per_row=3, n_topics=30)
     counts = np.issubdtype(X.dtype, np.integer)
-    if source.transposed and not counts:
-        raise ValueError(f"{source.path}^T: the file should hold counts, which are integers.")
     if not counts:
+        if source.transposed or source.logarithmic:
+            raise ValueError(f"{source.path}: with ^T or ^log it should hold counts, so integers.")
         return X
-    return tfidf(sp.csr_matrix(X.T) if source.transposed else X)
+    return tfidf(sp.csr_matrix(X.T) if source.transposed else X, sublinear=source.logarithmic)
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -96,6 +96,11 @@ def test_truncated(tmp_path):
     assert not datasets.folder().exists()
 
 
+def test_trouble_with_the_disk_is_not_the_files(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        xml.parse(tmp_path, dblp._Papers())
+
+
 def test_damaged(tmp_path):
     path = written(tmp_path)
     content = bytearray(path.read_bytes())

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 import experiments.__main__ as everything
 from arcmeans import SphericalKMeans
+from arcmeans.datasets.matrices import tfidf
 from arcmeans.engine import ALGORITHMS, HAMERLY_UPDATES
 from benchmarks import data
 from experiments import (
@@ -185,6 +186,14 @@ def test_transposing_weighs_afterwards(counts):
     first = sources.loaded(sources.source(str(counts)), None).X
     assert abs(X - first.T).max() > 0.01
     assert np.allclose(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0)
+
+
+def test_rows_and_logarithms_of_counts(counts):
+    raw = sp.load_npz(counts)[:20]
+    found = sources.loaded(sources.source(f"{counts}^20^log=mine"), None)
+    assert (found.name, found.rows) == ("mine", 20)
+    assert abs(found.X - tfidf(raw, sublinear=True)).max() == 0
+    assert abs(found.X - tfidf(raw)).max() > 0.01
 
 
 def test_partners(file, counts):
@@ -415,7 +424,8 @@ def test_a_file_of_something_else_is_left_alone(file, tmp_path, capsys, content,
     [
         (["--data", "missing.npz=x"], "missing.npz: there is no such file, and the data sets are"),
         (["--data", __file__, __file__], "Two data sets are called 'test_experiments'"),
-        (["--data", "rcv1^T"], "rcv1^T: ^T is for files of counts"),
+        (["--data", "rcv1^T"], "rcv1^T: ^ is for files"),
+        (["--data", __file__ + "^U"], "^U should be ^ROWS, ^log or ^T"),
         (["--seeds", "0"], "0 should be at least 1"),
         (["--algorithms", "lloid"], "invalid choice: 'lloid'"),
     ],
@@ -430,7 +440,7 @@ def test_wrong_data(file, tmp_path, capsys):
     assert run(__file__, tmp_path) == 2
     assert "should end in .npz, .npy, .svmlight" in capsys.readouterr().err
     assert run(f"{file}^T", tmp_path) == 2
-    assert "small.npz^T: the file should hold counts" in capsys.readouterr().err
+    assert "small.npz: with ^T or ^log it should hold counts" in capsys.readouterr().err
     assert run("rcv1", tmp_path) == 2
     assert "rcv1 is not in" in capsys.readouterr().err
 
