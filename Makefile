@@ -53,7 +53,7 @@ reproduce: $(VENV)/.built
 	  '$(DATA)/$(ACL)=ACL author-volume for DBLP Author-Conference' \
 	  '$(DATA)/$(ACL)^T=ACL author-volume transposed for DBLP Conference-Author' \
 	  '$(DATA)/npm_deps.npz=npm dependencies for DBLP Author-Venue' \
-	  '$(DATA)/arxiv_counts.npz^50000^log=arXiv abstracts for Reuters RCV-1' $(ARGS)
+	  '$(DATA)/reuters21578.npz^log=Reuters-21578 for Reuters RCV-1' $(ARGS)
 
 lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .

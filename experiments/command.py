@@ -13,6 +13,7 @@ from arcmeans.engine import ALGORITHMS
 from benchmarks import machine
 
 from . import charts, fits, paper, sources
+from .fits import AnyFit
 from .sources import DataSet, Source
 
 SOURCE = """"Accelerating Spherical k-Means" by Schubert, Lang and Feher, SISAP 2021"""
@@ -31,10 +32,14 @@ class Options:
     threads: int | None = None
     algorithms: Sequence[str] = ALGORITHMS
     all_methods: bool = False
+    machines: set[str] = field(default_factory=set)
+    """What the fits that were asked for ran on, now or before."""
     _loaded: dict[Source, DataSet] = field(default_factory=dict)
 
     def sources(self) -> list[Source]:
-        return list(self.data) if self.data else sources.standard()
+        if self.data is None:
+            self.data = sources.standard()
+        return list(self.data)
 
     def load(self, wanted: Sequence[Source] | None = None) -> list[DataSet]:
         """The data sets, or those wanted; each is loaded once."""
@@ -43,8 +48,17 @@ class Options:
                 self._loaded[source] = sources.loaded(source, self.rows)
         return [self._loaded[source] for source in wanted or self.sources()]
 
-    def fits(self, tasks: Sequence[fits.Task], name: str) -> list[fits.Fit]:
-        return fits.perform(tasks, fits.Fit, self.out / "runs.csv", name)
+    def fits(
+        self,
+        tasks: Sequence[fits.Task],
+        name: str,
+        record: type[AnyFit] = fits.Fit,  # type: ignore[assignment]
+        file: str = "runs.csv",
+    ) -> list[AnyFit]:
+        """The fits of an experiment: those in the file, and the others done now."""
+        found = fits.perform(tasks, record, self.out / file, name)
+        self.machines |= {fit.machine for fit in found}
+        return found
 
 
 @dataclass(frozen=True)
@@ -71,12 +85,14 @@ class Experiment:
         """Make it and write the CSV, Markdown, SVG and PNG files."""
         options.out.mkdir(parents=True, exist_ok=True)
         with charts.styled():
+            options.machines.clear()
             made = self.make(options)
             charts.save(made.figure, options.out / self.name)
         write_csv(made.records, options.out / f"{self.name}.csv")
+        fits_on = "".join(f"Fits ran on: {name}. " for name in sorted(options.machines))
         text = (
             f"# {self.title}\n\n{made.text.rstrip()}\n\n![{self.title}]({self.name}.svg)\n\n"
-            f"Made on: {machine.describe(options.threads)}\n"
+            f"{fits_on}Made on: {machine.describe(options.threads or 1)}\n"
         )
         (options.out / f"{self.name}.md").write_text(text, encoding="utf-8")
         print(text)

@@ -11,11 +11,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import charts, fits, markdown, paper
+from . import charts, markdown, paper
 from .command import SOURCE, Artefact, Experiment, Options, main
 from .fits import Trace, task
 from .sources import DataSet
-from .table2 import title
 from .table3 import label
 
 CLUSTERS = 100
@@ -48,7 +47,7 @@ def make(options: Options) -> Artefact:
         for repeat in range(options.repeats)
         for algorithm in options.algorithms
     ]
-    traces = fits.perform(tasks, Trace, options.out / "figure1_runs.csv", "figure1")
+    traces = options.fits(tasks, "figure1", Trace, "figure1_runs.csv")
     steps = [step for data in data_sets for step in _steps(data, traces)]
     head = f"""One run from the same uniform seeds, k = {k}; of each iteration the least CPU time of
 {options.repeats} runs. The paper's: seconds of a whole run, from Table 3 of {SOURCE}; its Figure 1,
@@ -93,7 +92,7 @@ def _section(data: DataSet, steps: Sequence[Step]) -> str:
     ]
     head = ["", "iterations", "similarities, millions", "% of all", "CPU seconds (paper's)"]
     lines = [list(line) for line in zip(*columns, strict=True)]
-    return f"### {title(data)}\n\n{markdown.table(head, lines)}\n"
+    return f"### {data.title}\n\n{markdown.table(head, lines)}\n"
 
 
 def _figure(data_sets: Sequence[DataSet], steps: Sequence[Step]) -> object:

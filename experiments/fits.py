@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -199,8 +199,7 @@ class _Model(SphericalKMeans):
     _update = "tight"
 
     def _engine_options(self, n_threads: int) -> EngineOptions:
-        options = super()._engine_options(n_threads)
-        return EngineOptions(options.algorithm, options.n_threads, options.chunk_rows, self._update)
+        return replace(super()._engine_options(n_threads), hamerly_update=self._update)
 
 
 def setting_of(fit: Fit) -> Setting:

@@ -17,7 +17,6 @@ from . import charts, markdown, paper
 from .command import Artefact, Experiment, Options, main
 from .fits import Fit, task
 from .sources import DataSet
-from .table2 import title
 
 ALGORITHM = "simplified-hamerly"
 NAMES = {"tight": "tight (Eq. 7, largest movement)", "eq8": "the paper's Eq. 8", "eq9": "Eq. 9"}
@@ -89,7 +88,7 @@ def _section(data: DataSet, works: Sequence[Work]) -> str:
         seconds = markdown.numbers([1000 * work.cpu_seconds for work in column])
         columns.append([f"{a} %, {b} ms" for a, b in zip(shares, seconds, strict=True)])
     lines = [[NAMES[u], *cells] for u, *cells in zip(HAMERLY_UPDATES, *columns, strict=True)]
-    return f"### {title(data)}\n\n{markdown.table(['', *(f'k={k}' for k in clusters)], lines)}\n"
+    return f"### {data.title}\n\n{markdown.table(['', *(f'k={k}' for k in clusters)], lines)}\n"
 
 
 def _figure(data_sets: Sequence[DataSet], works: Sequence[Work]) -> object:

@@ -8,6 +8,7 @@ bounds. Each is measured in a process of its own (Linux only).
 
 import ctypes
 import multiprocessing
+import signal
 import sys
 import time
 import warnings
@@ -154,6 +155,7 @@ def measured(X: Any, k: int, algorithm: str) -> float:
 
 def _fit(X: Any, k: int, algorithm: str, sender: Connection) -> None:
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word
     ctypes.CDLL(None).malloc_trim(0)  # what was freed, is given back
     Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to what is resident now
     before = _peak()

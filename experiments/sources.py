@@ -50,6 +50,15 @@ class DataSet:
     """The name in the paper of this data set, or of the one that it stands in for."""
 
     @property
+    def title(self) -> str:
+        """Its name and size, and the size in the paper where that is another."""
+        text = f"{self.name}: {self.rows:,} × {self.columns:,}"
+        size = paper.table1().get(self.paper or "")
+        if size and (size.rows, size.columns) != (self.rows, self.columns):
+            text += f" (in the paper {size.rows:,} × {size.columns:,})"
+        return text
+
+    @property
     def directed(self) -> int:
         """The rows that can be clustered."""
         return self.rows - self.zero_rows

@@ -134,16 +134,7 @@ def section(data: DataSet, changes: Sequence[Change]) -> str:
     ]
     lines = [[str(method), *cells] for method, *cells in zip(methods, *columns, strict=True)]
     table = markdown.table(["", *(f"k={k}" for k in clusters)], lines)
-    return f"### {title(data)}\n\n{table}\n"
-
-
-def title(data: DataSet) -> str:
-    """A data set's name and size, and the paper's where that is another."""
-    text = f"{data.name}: {data.rows:,} × {data.columns:,}"
-    size = paper.table1().get(data.paper or "")
-    if size and (size.rows, size.columns) != (data.rows, data.columns):
-        text += f" (in the paper {size.rows:,} × {size.columns:,})"
-    return text
+    return f"### {data.title}\n\n{table}\n"
 
 
 def _is(change: Change, method: Method, k: int) -> bool:

@@ -17,7 +17,6 @@ from . import charts, markdown, paper
 from .command import SOURCE, Artefact, Experiment, Options, main
 from .fits import Fit, Task, task
 from .sources import DataSet
-from .table2 import title
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def section(data: DataSet, times: Sequence[Time]) -> str:
         shares.append(markdown.numbers([100 * time.share for time in column]))
     head = ["", *(f"k={k}" for k in clusters)]
     names = [label(algorithm) for algorithm in algorithms]
-    return f"""### {title(data)}
+    return f"""### {data.title}
 
 {markdown.table(head, [[*line] for line in zip(names, *seconds, strict=True)])}
 

@@ -578,6 +578,7 @@ def test_every_artefact_from_generated_data(tmp_path, monkeypatch, figures):
         assert f"![{experiment.title}]({name}.svg)" in text
         assert "| " in text
         assert "Made on: " in text
+        assert ("Fits ran on: " in text) == (name not in ("table1", "memory"))
         assert b"<svg" in base.with_suffix(".svg").read_bytes()[:2000]
         assert base.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     filled = page.read_text("utf-8")
