@@ -12,9 +12,9 @@ a limit of five or six.
 import importlib
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from .cache import Dataset
 from .xml import SEVEN_ZIP, parse
 
 MIN_ARTICLES = 5
+UNSEEN = re.compile(r"\s*(category|file|image)\s*:", re.IGNORECASE)
+"""Links that are no words of the article."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -115,14 +117,29 @@ def _xml_file(path: Path) -> Iterator[Path]:
         yield Path(folder) / names[0]
 
 
-def _stripper() -> Any:
+def _stripper() -> Callable[[str], str]:
+    """What leaves of wiki text what a reader sees of it."""
     parser = _package("mwparserfromhell")
-    return lambda text: parser.parse(text).strip_code(normalize=True, collapse=True)
+
+    def stripped(text: str) -> str:
+        code = parser.parse(text)
+        for link in code.filter_wikilinks():
+            if UNSEEN.match(str(link.title)):
+                with suppress(ValueError):  # it went with another around it
+                    code.remove(link)
+        return str(code.strip_code(normalize=True, collapse=True))
+
+    return stripped
 
 
-def _lemmatiser() -> Any:
+def _lemmatiser() -> Callable[[str], str]:
     simplemma = _package("simplemma")
-    return lru_cache(maxsize=None)(lambda word: simplemma.lemmatize(word, lang="en").lower())
+
+    @cache
+    def lemma(word: str) -> str:
+        return str(simplemma.lemmatize(word, lang="en")).lower()
+
+    return lemma
 
 
 def _package(name: str) -> Any:
