@@ -150,9 +150,11 @@ def _figure(data_sets: Sequence[DataSet], changes: Sequence[Change]) -> object:
     figure, axes = charts.panels(len(data_sets))
     for ax, data in zip(axes, data_sets, strict=True):
         own = [change for change in changes if change.data == data.name]
-        for method in dict.fromkeys(Method(change.method, change.alpha) for change in own):
+        methods = list(dict.fromkeys(Method(change.method, change.alpha) for change in own))
+        for number, method in enumerate(methods):
+            aside = 1.06 ** (number - len(methods) // 2)  # so that bars stand beside each other
             of_method = [c for c in own if Method(c.method, c.alpha) == method]
-            ks = [c.k for c in of_method]
+            ks = [aside * c.k for c in of_method]
             color, style, marker = LOOKS[method]
             ax.errorbar(
                 ks,
@@ -165,7 +167,7 @@ def _figure(data_sets: Sequence[DataSet], changes: Sequence[Change]) -> object:
                 capsize=2,
                 label=str(method),
             )
-            theirs = [(c.k, 100 * c.paper) for c in of_method if c.paper is not None]
+            theirs = [(aside * c.k, 100 * c.paper) for c in of_method if c.paper is not None]
             if theirs and method.name != "uniform":
                 ax.plot(
                     *zip(*theirs, strict=True),
@@ -176,7 +178,7 @@ def _figure(data_sets: Sequence[DataSet], changes: Sequence[Change]) -> object:
                     markersize=7,
                 )
         charts.clusters_axis(ax, sorted({c.k for c in own}))
-        ax.set_title(data.name)
+        ax.set_title(data.name.replace(" for ", "\nfor "))
         ax.set_ylabel("objective against uniform, %")
     charts.legend(figure, axes[0])
     if any(change.paper is not None for change in changes):

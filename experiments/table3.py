@@ -128,30 +128,31 @@ def label(algorithm: str) -> str:
 
 
 def figure(data_sets: Sequence[DataSet], times: Sequence[Time]) -> object:
-    """Above ours, below the paper's, where it has any."""
+    """Rows of data sets; below each row the paper's, where it has any."""
     published = any(time.paper_seconds is not None for time in times)
-    n = len(data_sets)
-    drawn, axes = charts.panels(n * (1 + published), columns=n)
+    columns = min(len(data_sets), charts.MOST_COLUMNS)
+    rows = -(-len(data_sets) // columns) * (1 + published)
+    drawn, axes = charts.panels(rows * columns, columns)
+    for ax in axes:
+        ax.set_axis_off()
     for number, data in enumerate(data_sets):
+        row, column = divmod(number, columns)
+        place = row * (1 + published) * columns + column
         own = [time for time in times if time.data == data.name]
-        lines(axes[number], own, lambda time: time.cpu_seconds)
-        axes[number].set_title(data.name.replace(" for ", "\nfor "))
-        if published:
-            below = axes[n + number]
-            if any(time.paper_seconds is not None for time in own):
-                lines(below, own, lambda time: time.paper_seconds)
-                below.set_title(f"the paper: {data.paper}")
-            else:
-                below.set_axis_off()
-    axes[0].set_ylabel("CPU seconds")
-    if published:
-        axes[n].set_ylabel("seconds, as printed")
+        lines(axes[place], own, lambda time: time.cpu_seconds)
+        axes[place].set_title(data.name.replace(" for ", "\nfor "))
+        axes[place].set_ylabel("CPU seconds")
+        if any(time.paper_seconds is not None for time in own):
+            lines(axes[place + columns], own, lambda time: time.paper_seconds)
+            axes[place + columns].set_title(f"the paper: {data.paper}")
+            axes[place + columns].set_ylabel("seconds, as printed")
     charts.legend(drawn, axes[0])
     return drawn
 
 
 def lines(ax: Any, times: Sequence[Time], of: Callable[[Time], float | None]) -> None:
     """A line for each algorithm over k."""
+    ax.set_axis_on()
     for algorithm in dict.fromkeys(time.algorithm for time in times):
         points = [(t.k, of(t)) for t in times if t.algorithm == algorithm and of(t) is not None]
         if points:

@@ -589,6 +589,16 @@ def test_every_artefact_from_generated_data(tmp_path, monkeypatch, figures):
     assert page.read_text("utf-8") == filled  # filling again changes nothing
 
 
+def test_the_page_in_the_docs_has_a_place_for_each():
+    docs = ROOT / "docs"
+    text = (docs / "reproduction.md").read_text("utf-8")
+    for name in everything.EXPERIMENTS:
+        made = text.split(f"<!-- {name} -->\n")[1].split(f"<!-- /{name} -->")[0]
+        assert "| " in made
+        assert f"](reproduction/{name}.svg)" in made
+        assert (docs / "reproduction" / f"{name}.svg").exists()
+
+
 def test_a_page_without_the_place(file, tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("nothing")
