@@ -98,16 +98,29 @@ def task(data: DataSet, k: int, **differs: Any) -> Task:
 def perform(tasks: Sequence[Task], record: type[AnyFit], path: Path, name: str) -> list[AnyFit]:
     """The fits: those of the file, and the others done now and added to it.
 
-    A k that is more than the rows with a direction is left out.
+    A k that is more than the rows with a direction is left out. Where data or k are new, a fit of
+    two iterations goes before: the first fit of a size pays for memory that later ones find.
     """
     tasks = [(data, setting) for data, setting in tasks if setting.k <= data.directed]
     with Log(path, record) as log:
         known = {setting_of(fit): fit for fit in log.records}
+        warm: tuple[str, int] | None = None
+
+        def do(i: int) -> float:
+            nonlocal warm
+            data, setting = tasks[i]
+            if warm != (data.name, setting.k):
+                _fit(_model(data, setting, max_iter=2), data, setting)
+                warm = data.name, setting.k
+            fit = known[setting] = fitted(data, setting, record)
+            log.append(fit)
+            return fit.seconds
+
         resumable(
             [(s, _weight(data, s), described(s)) for data, s in tasks],
             {s: fit.seconds for s, fit in known.items()},
             name,
-            lambda i: _keep(log, known, tasks[i], record),
+            do,
         )
     return [known[setting] for _, setting in tasks]
 
@@ -138,36 +151,11 @@ def resumable(
         progress.end()
 
 
-def _keep(
-    log: Log[AnyFit], known: dict[Setting, AnyFit], task: Task, record: type[AnyFit]
-) -> float:
-    fit = known[task[1]] = fitted(*task, record)
-    log.append(fit)
-    return fit.seconds
-
-
 def fitted(data: DataSet, setting: Setting, record: type[AnyFit]) -> AnyFit:
     """One fit."""
-    X = data.X.astype(setting.dtype, copy=False)
     stamps: list[float] = []
-    model = _Model(
-        setting.k,
-        init=_init(data, setting),
-        alpha=1.0 if setting.alpha is None else setting.alpha,
-        algorithm=setting.algorithm,
-        max_iter=MOST_ITERATIONS,
-        random_state=setting.seed,
-        n_threads=setting.threads,
-        callback=lambda _: stamps.append(time.process_time()),
-    )
-    model._update = setting.update
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
-        warnings.filterwarnings("ignore", r"\d+ of \d+ rows are all zero")  # said once, on loading
-        warnings.filterwarnings("ignore", "Interrupted after")  # said by main
-        started, cpu_started = time.perf_counter(), time.process_time()
-        model.fit(X)
-        cpu_seconds = time.process_time() - cpu_started
-        seconds = time.perf_counter() - started
+    model = _model(data, setting, callback=lambda _: stamps.append(time.process_time()))
+    cpu_started, cpu_seconds, seconds = _fit(model, data, setting)
     trace = model.trace_
     values: list[Any] = [
         *astuple(setting),
@@ -184,6 +172,31 @@ def fitted(data: DataSet, setting: Setting, record: type[AnyFit]) -> AnyFit:
         steps = np.diff([cpu_started, *stamps])
         values += [" ".join(map(str, every)), " ".join(f"{s:.6f}" for s in steps)]
     return record(*values)
+
+
+def _model(data: DataSet, setting: Setting, **more: Any) -> "_Model":
+    options = {
+        "init": _init(data, setting),
+        "alpha": 1.0 if setting.alpha is None else setting.alpha,
+        "algorithm": setting.algorithm,
+        "max_iter": MOST_ITERATIONS,
+        "random_state": setting.seed,
+        "n_threads": setting.threads,
+    }
+    model = _Model(setting.k, **{**options, **more})
+    model._update = setting.update
+    return model
+
+
+def _fit(model: "_Model", data: DataSet, setting: Setting) -> tuple[float, float, float]:
+    """Fits the model: CPU time at the beginning, CPU seconds, seconds by the clock."""
+    X = data.X.astype(setting.dtype, copy=False)
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.filterwarnings("ignore", r"\d+ of \d+ rows are all zero")  # said once, on loading
+        warnings.filterwarnings("ignore", "Interrupted after")  # said by main
+        started, cpu_started = time.perf_counter(), time.process_time()
+        model.fit(X)
+        return cpu_started, time.process_time() - cpu_started, time.perf_counter() - started
 
 
 def _init(data: DataSet, setting: Setting) -> Any:
