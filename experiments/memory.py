@@ -89,14 +89,14 @@ def make(options: Options) -> Artefact:
     text = f"""Megabytes of the bounds, by the formulas of `docs/algorithms.md`: in parentheses the
 paper's two numbers ({SOURCE}, Section 5, in double precision).
 
-{_table(bounds, list(paper.table1()), CLUSTERS)}
+{_table([b for b in bounds if b.measured_bytes is None])}
 """
-    measured = list(dict.fromkeys(b.data for b in bounds if b.measured_bytes is not None))
+    measured = [b for b in bounds if b.measured_bytes is not None]
     if measured:
         text += f"""
 By the formula, and measured: the peak of a fit less that of `lloyd`.
 
-{_table(bounds, measured, k)}
+{_table(measured)}
 """
     return Artefact(bounds, text, _figure(bounds))
 
@@ -171,11 +171,12 @@ def _peak() -> int:
     raise OSError("/proc/self/status has no VmHWM")
 
 
-def _table(bounds: Sequence[Bounds], names: Sequence[str], k: int) -> str:
+def _table(bounds: Sequence[Bounds]) -> str:
     algorithms = list(dict.fromkeys(b.algorithm for b in bounds))
-    cells = {(b.data, b.algorithm): _cell(b) for b in bounds if b.k == k}
+    cells = {(b.data, b.algorithm): _cell(b) for b in bounds}
+    names = dict.fromkeys(b.data for b in bounds)
     lines = [[name, *(cells[name, a] for a in algorithms)] for name in names]
-    return markdown.table([f"k = {k}", *map(label, algorithms)], lines)
+    return markdown.table([f"k = {bounds[0].k}", *map(label, algorithms)], lines)
 
 
 def _cell(b: Bounds) -> str:
