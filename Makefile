@@ -14,7 +14,8 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test test-oldest browser lint format sanitize tsan bench clean
+.PHONY: help demo test test-oldest browser lint format sanitize tsan bench bench-full
+.PHONY: reproduce-small reproduce clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,9 +27,10 @@ help:
 	@echo "make sanitize     run the tests under AddressSanitizer and UBSan (GCC)"
 	@echo "make tsan         run the threaded tests under ThreadSanitizer (GCC)"
 	@echo "make bench        measure side by side with peers"
+	@echo "make reproduce-small  the paper's tables and figures, small, into results/small"
 	@echo "make clean        remove environments, builds and caches"
 	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
-	@echo "demo, bench and all that test, as in: make test ARGS='-k hamerly'"
+	@echo "demo, bench, reproduce-small and all that test, as in: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
 	@mkdir -p build
@@ -39,6 +41,21 @@ test: $(VENV)/.built browser
 
 bench: $(VENV)/.built
 	$(PY) -m benchmarks $(ARGS)
+
+reproduce-small: $(VENV)/.built
+	$(PY) -m experiments --small --out results/small $(ARGS)
+
+# The page docs/reproduction.md, on the files of counts it names, which have to be in the folder DATA.
+# What is in docs/reproduction/ is not run again.
+ACL := acl_author_volume.npz
+reproduce: $(VENV)/.built
+	$(PY) -m experiments --repeats 3 --out docs/reproduction --page docs/reproduction.md --data \
+	  '$(DATA)/20news.npz=20 Newsgroups' \
+	  '$(DATA)/got_fandom.npz=Game of Thrones Wiki for Simpsons Wiki' \
+	  '$(DATA)/$(ACL)=ACL author-volume for DBLP Author-Conference' \
+	  '$(DATA)/$(ACL)^T=ACL author-volume transposed for DBLP Conference-Author' \
+	  '$(DATA)/npm_deps.npz=npm dependencies for DBLP Author-Venue' \
+	  '$(DATA)/reuters21578.npz^log=Reuters-21578 for Reuters RCV-1' $(ARGS)
 
 lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .

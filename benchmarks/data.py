@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import TfidfTransformer
+
+from arcmeans.datasets.matrices import read_matrix, tfidf
 
 
 def generated(
     n_rows: int, n_features: int, nnz_per_row: float, n_topics: int = 100, seed: int = 0
 ) -> sp.csr_matrix:
-    """Text-like TF-IDF rows, CSR float32.
+    """Text-like TF-IDF rows, CSR float32."""
+    return tfidf(generated_counts(n_rows, n_features, nnz_per_row, n_topics, seed))
+
+
+def generated_counts(
+    n_rows: int, n_features: int, nnz_per_row: float, n_topics: int = 100, seed: int = 0
+) -> sp.csr_matrix:
+    """Text-like counts of words.
 
     Words follow Zipf's law. A topic raises some words and lowers others, by factors the same for
     no two topics; topics differ in size. A row has a topic of its own, which gives between a third
@@ -40,9 +48,9 @@ def generated(
     features = np.minimum(found - topic.astype(np.int64) * n_features, n_features - 1)
     rows = np.repeat(np.arange(n_rows), lengths)
     counts = sp.coo_matrix(
-        (np.ones(len(rows), np.float32), (rows, features)), shape=(n_rows, n_features)
+        (np.ones(len(rows), np.int32), (rows, features)), shape=(n_rows, n_features)
     )
-    return _tfidf(counts.tocsr(), sublinear=False)
+    return counts.tocsr()
 
 
 def _topics(n_topics: int, n_features: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -63,31 +71,6 @@ def _tokens_for(nnz: float, words: NDArray[np.float64]) -> float:
 
 
 def load(path: Path) -> Any:
-    """The matrix of a file; counts become TF-IDF. Files with pickled objects are refused.
-
-    ``.npy``: dense rows. ``.npz``: a matrix of ``scipy.sparse.save_npz``, where integers are taken
-    for counts; or counts in a compact form: ``shape``, ``rowlen`` (entries a row), ``indices``,
-    and ``counts`` unless all are 1.
-    """
-    if path.suffix not in (".npy", ".npz"):
-        raise ValueError(f"{path}: the name of a data file should end in .npy or .npz.")
-    if path.suffix == ".npy":
-        dense = np.load(path, allow_pickle=False)
-        return dense.astype(np.float32) if dense.dtype == np.float16 else dense
-    with np.load(path, allow_pickle=False) as file:
-        if "rowlen" in file.files:
-            return _tfidf(_compact(file), sublinear=True)
-    X = sp.load_npz(path).tocsr()
-    return _tfidf(X, sublinear=True) if np.issubdtype(X.dtype, np.integer) else X
-
-
-def _compact(file: Any) -> sp.csr_matrix:
-    starts = np.concatenate([[0], np.cumsum(file["rowlen"], dtype=np.int64)])
-    indices = file["indices"].astype(np.int32)
-    counts = file["counts"] if "counts" in file.files else np.ones(len(indices), np.float32)
-    return sp.csr_matrix((counts, indices, starts), shape=tuple(file["shape"]))
-
-
-def _tfidf(counts: sp.csr_matrix, sublinear: bool) -> sp.csr_matrix:
-    transformer = TfidfTransformer(sublinear_tf=sublinear)
-    return transformer.fit_transform(counts.astype(np.float32)).astype(np.float32, copy=False)
+    """The matrix of a file; counts become TF-IDF, with 1 + ln(count)."""
+    X = read_matrix(path)
+    return tfidf(X, sublinear=True) if np.issubdtype(X.dtype, np.integer) else X

@@ -2,10 +2,11 @@
 
 A record is a frozen dataclass of str, int, float and ``float | None`` (an empty cell) fields. One
 line is written for each, and flushed. A last line that was cut short is cut off when the file is
-opened again, and its run is done again.
+opened again, and its run is done again. One process at a time may have a file open.
 """
 
 import csv
+import fcntl
 import io
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -18,7 +19,8 @@ Record = TypeVar("Record")
 class Log(Generic[Record]):
     """The records of one CSV file; use it as a context manager.
 
-    Raises ValueError where the file has other columns, or a line in its midst that is no record.
+    Raises ValueError where the file has other columns, a line in its midst that is no record, or
+    is in use.
     """
 
     def __init__(self, path: Path, record: type[Record]) -> None:
@@ -26,16 +28,22 @@ class Log(Generic[Record]):
         self.record = record
         self.columns = [field.name for field in fields(record)]  # type: ignore[arg-type]
         self.records: list[Record] = []
-        path.parent.mkdir(parents=True, exist_ok=True)
-        whole = self._read() if path.exists() else 0
-        if whole == 0:
-            path.write_text(",".join(self.columns) + "\n")
-        elif whole < path.stat().st_size:
-            with path.open("r+b") as file:
-                file.truncate(whole)
 
     def __enter__(self) -> Self:
-        self._file = self.path.open("a", newline="")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("a", newline="", encoding="utf-8")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            whole = self._read()
+        except BaseException as error:
+            self._file.close()
+            if isinstance(error, BlockingIOError):
+                raise ValueError(f"{self.path}: another experiment writes to it.") from None
+            raise
+        self._file.truncate(whole)
+        if whole == 0:
+            self._file.write(",".join(self.columns) + "\n")
+            self._file.flush()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -43,7 +51,8 @@ class Log(Generic[Record]):
 
     def append(self, record: Record) -> None:
         """Keep a record, at once."""
-        csv.writer(self._file, lineterminator="\n").writerow(astuple(record))  # type: ignore[call-overload]
+        cells = astuple(record)  # type: ignore[call-overload]
+        csv.writer(self._file, lineterminator="\n").writerow(cells)
         self._file.flush()
         self.records.append(record)
 

@@ -15,6 +15,17 @@ from typing import NamedTuple
 CLUSTERS = (2, 10, 20, 50, 100, 200)
 """The numbers of clusters of Tables 2 and 3."""
 
+ALGORITHMS = {
+    "lloyd": "Standard",
+    "elkan": "Elkan",
+    "simplified-elkan": "Simplified Elkan",
+    "hamerly": "Hamerly",
+    "simplified-hamerly": "Simplified Hamerly",
+}
+"""The paper's names of its algorithms, by ours."""
+BOUNDS_OF_ELKAN, BOUNDS_OF_HAMERLY = 2e9, 44e6
+"""Bytes of the bounds on DBLP Author-Conference at k = 100, as the text of Section 5 gives them."""
+
 
 class Method(NamedTuple):
     """A way to choose initial centers."""

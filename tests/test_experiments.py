@@ -1,18 +1,45 @@
-"""The experiments: the paper's figures, runs that resume, and what the tables say."""
+"""The experiments: the paper's figures, fits that resume, and what the tables say."""
 
 import csv
-import io
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
+from pathlib import Path
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import experiments.__main__ as everything
 from arcmeans import SphericalKMeans
+from arcmeans.datasets.matrices import tfidf
+from arcmeans.engine import ALGORITHMS, HAMERLY_UPDATES
 from benchmarks import data
-from experiments import markdown, paper, progress, relative, seedings, table2
+from experiments import (
+    charts,
+    command,
+    figure1,
+    figure2,
+    fits,
+    hamerly,
+    markdown,
+    memory,
+    paper,
+    precision,
+    sources,
+    table1,
+    table2,
+    table3,
+    threads,
+)
+from experiments.fits import Fit
 from experiments.paper import Method
-from experiments.seedings import Run
 
+ROOT = Path(__file__).parent.parent
 UNIFORM = Method("uniform", None)
 METHODS = [
     UNIFORM,
@@ -21,8 +48,29 @@ METHODS = [
     Method("afk-mc2", 1.0),
     Method("afk-mc2", 1.5),
 ]
-RUN_COLUMNS = "data,rows,columns,k,method,alpha,seed,inertia,iterations,seconds"
+RUN_COLUMNS = (
+    "data,rows,columns,k,algorithm,update,dtype,threads,method,alpha,seed,repeat,inertia,"
+    "iterations,similarities,center_similarities,cpu_seconds,seconds,machine"
+)
 RUNS = 2 * 2 * 5  # k, seeds, methods
+
+
+@pytest.fixture(autouse=True)
+def _no_data_but_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARCMEANS_DATA", str(tmp_path / "cache"))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
+
+
+@pytest.fixture(autouse=True)
+def _unwritten_figures(request, monkeypatch):
+    """Figures are drawn, but written only where a test looks at the files: that takes long."""
+    if "figures" not in request.fixturenames:
+        monkeypatch.setattr(charts, "save", lambda figure, path: charts._pyplot().close(figure))
+
+
+@pytest.fixture
+def figures():
+    """Asked for by tests that look at the files."""
 
 
 @pytest.fixture(scope="module")
@@ -34,24 +82,32 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    """A small matrix of counts, without empty columns."""
+    X = data.generated_counts(50, 12, nnz_per_row=5, n_topics=3)
+    path = tmp_path_factory.mktemp("data") / "counts.npz"
+    sp.save_npz(path, X[:, np.asarray(X.sum(axis=0)).ravel() > 0])
+    return path
+
+
 @pytest.fixture
-def fits(monkeypatch):
-    """The runs that are really done."""
-    done = []
-    fit = seedings.fit
+def done(monkeypatch):
+    """The fits that are really done."""
+    settings = []
+    fitted = fits.fitted
 
-    def counted(data, task, n_threads):
-        done.append(task)
-        return fit(data, task, n_threads)
+    def counted(data, setting, record):
+        settings.append(setting)
+        return fitted(data, setting, record)
 
-    monkeypatch.setattr(seedings, "fit", counted)
-    return done
+    monkeypatch.setattr(fits, "fitted", counted)
+    return settings
 
 
-def run(file, out, *more):
-    return table2.main(
-        ["--data", str(file), "--k", "2", "3", "--seeds", "2", "--out", str(out), *more]
-    )
+def run(file, out, *more, experiment=table2):
+    arguments = ["--data", str(file), "--k", "2", "3", "--seeds", "2", "--repeats", "2"]
+    return command.main(experiment.EXPERIMENT, [*arguments, "--out", str(out), *more])
 
 
 def lines(path):
@@ -59,14 +115,16 @@ def lines(path):
         return list(csv.DictReader(opened))
 
 
-def table(path):
-    """The last table of a Markdown file, by label."""
-    rows = [line.strip("|").split(" | ") for line in path.read_text("utf-8").splitlines()]
-    return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows if len(row) > 1}
+def table(path, which=-1):
+    """A table of a Markdown file, the last one unless told, by label."""
+    blocks = re.findall(r"(?:^\|.*\n)+", path.read_text("utf-8"), re.MULTILINE)
+    rows = [line.strip("|").split(" | ") for line in blocks[which].splitlines()]
+    return {row[0].strip(): [cell.strip(" |") for cell in row[1:]] for row in rows}
 
 
-def as_run(method, seed, inertia, name="mine", k=2):
-    return Run(name, 5, 4, k, method.name, method.alpha, seed, inertia, 3, 0.1)
+def as_fit(method, seed, inertia, name="mine", k=2):
+    setting = (name, 5, 4, k, "auto", "tight", "float32", 1, method.name, method.alpha, seed, 0)
+    return Fit(*setting, inertia, 3, 30, 0, 0.1, 0.1, "here")
 
 
 # --- The paper's figures
@@ -101,19 +159,61 @@ def test_paper_objectives():
 def test_paper_run_times():
     seconds = paper.table3()
     assert len(seconds) == 6 * 5 * 6
+    assert {algorithm for _, algorithm, _ in seconds} == set(paper.ALGORITHMS) <= set(ALGORITHMS)
     assert seconds["20 Newsgroups", "simplified-elkan", 200] == 7.891
     assert seconds["Reuters RCV-1", "lloyd", 200] == 6064.203
     assert seconds["DBLP Conference-Author", "elkan", 200] == 32.103
 
 
-# --- The table
+# --- Sources
+
+
+def test_sources(file, counts):
+    assert sources.source(str(file)) == sources.Source("small", file)
+    assert sources.source(f"{file}=20 newsGROUPS").name == "20 Newsgroups"
+    named = sources.source(f"{counts}^T=Mine for dblp conference-author")
+    assert named == sources.Source("Mine for DBLP Conference-Author", counts, transposed=True)
+    assert sources.in_paper(named.name) == "DBLP Conference-Author"
+    assert sources.in_paper("Mine for me") is None
+    assert sources.source("rcv1") == sources.Source("Reuters RCV-1", key="rcv1")
+
+
+def test_transposing_weighs_afterwards(counts):
+    """The rows of a transpose are documents of their own for TF-IDF."""
+    raw = sp.load_npz(counts)
+    X = sources.loaded(sources.source(f"{counts}^T"), None).X
+    assert X.shape == raw.shape[::-1]
+    first = sources.loaded(sources.source(str(counts)), None).X
+    assert abs(X - first.T).max() > 0.01
+    assert np.allclose(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0)
+
+
+def test_rows_and_logarithms_of_counts(counts):
+    raw = sp.load_npz(counts)[:20]
+    found = sources.loaded(sources.source(f"{counts}^20^log=mine"), None)
+    assert (found.name, found.rows) == ("mine", 20)
+    assert abs(found.X - tfidf(raw, sublinear=True)).max() == 0
+    assert abs(found.X - tfidf(raw)).max() > 0.01
+
+
+def test_partners(file, counts):
+    other = sources.partner(sources.source(f"{counts}=A for DBLP Author-Conference"))
+    name = "A transposed for DBLP Conference-Author"
+    assert other == sources.source(f"{counts}^T={name}")
+    assert sources.partner(sources.source(str(counts))).name == "counts transposed"
+    assert sources.partner(sources.source("dblp-author-conference")).key == "dblp-conference-author"
+    for no_counts in (str(file), f"{counts}^T", "rcv1"):
+        assert sources.partner(sources.source(no_counts)) is None
+
+
+# --- Table 2
 
 
 def test_relative_change_is_of_the_means():
     plus = METHODS[1]
-    runs = [as_run(UNIFORM, 0, 10.0), as_run(plus, 0, 9.0)]
-    runs += [as_run(UNIFORM, 1, 30.0), as_run(plus, 1, 33.0)]
-    uniform, changed = relative.changes(runs)
+    of_both = [as_fit(UNIFORM, 0, 10.0), as_fit(plus, 0, 9.0)]
+    of_both += [as_fit(UNIFORM, 1, 30.0), as_fit(plus, 1, 33.0)]
+    uniform, changed = table2.changes(of_both, {"mine": None})
     assert (uniform.inertia, uniform.relative_change, uniform.standard_error) == (20.0, 0.0, None)
     assert (changed.method, changed.alpha, changed.k, changed.seeds) == ("k-means++", 1.0, 2, 2)
     assert changed.inertia == 21.0
@@ -124,9 +224,10 @@ def test_relative_change_is_of_the_means():
 
 
 def test_paper_figures_stand_beside_those_of_the_same_name():
-    runs = [as_run(m, 0, 10.0, "20 Newsgroups", k) for m in METHODS for k in (3, 200)]
+    of_news = [as_fit(m, 0, 10.0, "X", k) for m in METHODS for k in (3, 200)]
     found = {
-        (change.method, change.alpha, change.k): change.paper for change in relative.changes(runs)
+        (change.method, change.alpha, change.k): change.paper
+        for change in table2.changes(of_news, {"X": "20 Newsgroups"})
     }
     assert found["k-means++", 1.0, 200] == pytest.approx(0.0734)
     assert found["k-means++", 1.0, 3] is None
@@ -143,18 +244,26 @@ def test_percents_mark_the_best_as_shown():
     assert markdown.percents([-0.00001, 0.001]) == ["**0.00**", "+0.10"]
 
 
+def test_numbers_mark_the_least_as_shown():
+    assert markdown.numbers([0.01234, 1.2351, 123.4, 12345.6, None]) == [
+        "**0.0123**",
+        "1.24",
+        "123",
+        "12,346",
+        "–",
+    ]
+    assert markdown.numbers([1.001, 1.002]) == ["**1.00**", "**1.00**"]
+
+
 def test_markdown_escapes_bars():
     assert "| k-means\\|\\| |" in markdown.table(["", "k=2"], [["k-means||", "1"]])
-
-
-# --- Whole experiments
 
 
 def test_files(file, tmp_path, capsys):
     assert run(file, tmp_path) == 0
     assert "small: 2 of 62 rows are all zero" in capsys.readouterr().err
 
-    runs = lines(tmp_path / "table2_runs.csv")
+    runs = lines(tmp_path / "runs.csv")
     assert ",".join(runs[0]) == RUN_COLUMNS
     keys = {(run["k"], run["method"], run["alpha"], run["seed"]) for run in runs}
     assert len(keys) == len(runs) == RUNS
@@ -169,21 +278,25 @@ def test_files(file, tmp_path, capsys):
     assert "instruction set" in (tmp_path / "table2.md").read_text("utf-8")
 
 
-def test_runs_are_those_of_the_estimator(file, tmp_path):
+def test_fits_are_those_of_the_estimator(file, tmp_path):
     run(file, tmp_path)
+    run(file, tmp_path, experiment=table3)
     X = sp.load_npz(file)
-    for line in lines(tmp_path / "table2_runs.csv"):
+    for line in lines(tmp_path / "runs.csv"):
         init, alpha = line["method"], float(line["alpha"] or 1)
         model = SphericalKMeans(
             int(line["k"]),
             init="random" if init == "uniform" else init,
+            algorithm=line["algorithm"],
             alpha=alpha,
             random_state=int(line["seed"]),
+            n_threads=1,
         )
         with pytest.warns(UserWarning, match="rows are all zero"):
             model.fit(X)
         assert float(line["inertia"]) == model.inertia_
         assert int(line["iterations"]) == model.n_iter_
+        assert int(line["similarities"]) == model.trace_["similarities"].sum()
 
 
 def test_paper_name_in_any_case(file, tmp_path):
@@ -192,7 +305,7 @@ def test_paper_name_in_any_case(file, tmp_path):
     assert cells["k-means++ α=1.5"][0].endswith("(+0.72)")
     assert cells["uniform"][0].endswith("(**0.00**)")
     text = (tmp_path / "table2.md").read_text("utf-8")
-    assert "## 20 Newsgroups: 62 × 80 (in the paper 11,314 × 101,631)" in text
+    assert "### 20 Newsgroups: 62 × 80 (in the paper 11,314 × 101,631)" in text
 
 
 def test_all_methods(file, tmp_path):
@@ -204,71 +317,91 @@ def test_all_methods(file, tmp_path):
 
 def test_k_above_the_rows_is_left_out(file, tmp_path):
     assert run(file, tmp_path, "--rows", "12", "--k", "2", "13", "--seeds", "1") == 0
-    assert {line["k"] for line in lines(tmp_path / "table2_runs.csv")} == {"2"}
+    assert {line["k"] for line in lines(tmp_path / "runs.csv")} == {"2"}
 
 
-def test_resuming_repeats_nothing(file, tmp_path, fits):
+# --- Resuming
+
+
+def test_resuming_repeats_nothing(file, tmp_path, done, figures):
     run(file, tmp_path)
-    assert len(fits) == RUNS
-    before = [
-        (tmp_path / name).read_bytes() for name in ("table2_runs.csv", "table2.csv", "table2.md")
-    ]
+    assert len(done) == RUNS
+    names = ("runs.csv", "table2.csv", "table2.md", "table2.svg")
+    before = [(tmp_path / name).read_bytes() for name in names]
     run(file, tmp_path)
-    assert len(fits) == RUNS
-    after = [
-        (tmp_path / name).read_bytes() for name in ("table2_runs.csv", "table2.csv", "table2.md")
-    ]
-    assert before == after
+    assert len(done) == RUNS
+    assert [(tmp_path / name).read_bytes() for name in names] == before
     run(file, tmp_path, "--seeds", "3")
-    assert {task[-1] for task in fits[RUNS:]} == {2}
+    assert len(done) == len(set(done)) == RUNS * 3 // 2
 
 
-def test_other_rows_are_other_runs(file, tmp_path, fits):
+def test_a_line_cut_short_is_done_again(file, tmp_path, done):
     run(file, tmp_path)
-    run(file, tmp_path, "--rows", "50")
-    assert len(fits) == 2 * RUNS
-    assert {line["rows"] for line in lines(tmp_path / "table2.csv")} == {"50"}
-    run(file, tmp_path, "--rows", "50")
-    assert len(fits) == 2 * RUNS
+    whole = (tmp_path / "runs.csv").read_bytes()
+    (tmp_path / "runs.csv").write_bytes(whole[:-20])
+    run(file, tmp_path)
+    assert len(done) == RUNS + 1
+    assert done[-1] == done[-2]
+    assert (tmp_path / "runs.csv").read_bytes().count(b"\n") == whole.count(b"\n")
 
 
-@pytest.mark.parametrize("cut", [1, 12, "line"])
-def test_a_truncated_last_line_is_done_again(file, tmp_path, fits, cut):
-    run(file, tmp_path)
-    runs_file, changes = tmp_path / "table2_runs.csv", tmp_path / "table2.csv"
-    whole, expected = runs_file.read_bytes(), changes.read_bytes()
-    last = len(whole.splitlines(keepends=True)[-1])
-    runs_file.write_bytes(whole[: -(last - 1 if cut == "line" else cut)])
-    run(file, tmp_path)
-    assert fits[RUNS:] == [fits[RUNS - 1]]
-    assert changes.read_bytes() == expected
-    assert len(lines(runs_file)) == RUNS
+def test_a_head_cut_short_is_written_again(file, tmp_path):
+    (tmp_path / "runs.csv").write_text("data,ro")
     assert run(file, tmp_path) == 0
-    assert len(fits) == RUNS + 1
+    assert (tmp_path / "runs.csv").read_text().startswith(RUN_COLUMNS + "\n")
 
 
-def test_a_truncated_head_is_written_again(file, tmp_path, fits):
-    (tmp_path / "table2_runs.csv").write_text("data,ro")
-    assert run(file, tmp_path) == 0
-    assert (tmp_path / "table2_runs.csv").read_text().startswith(RUN_COLUMNS + "\n")
+@pytest.mark.parametrize("experiment", [table2, table3])
+def test_interrupted(experiment, file, tmp_path, done, monkeypatch, capsys):
+    counted = fits.fitted
 
-
-def test_interrupted(file, tmp_path, fits, monkeypatch, capsys):
-    counted = seedings.fit
-
-    def stopped(data, task, n_threads):
-        if len(fits) == 3:
-            assert len(lines(tmp_path / "table2_runs.csv")) == 3  # written as they were done
+    def stopped(data, setting, record):
+        if len(done) == 3:
+            assert len(lines(tmp_path / "runs.csv")) == 3  # written as they were done
             raise KeyboardInterrupt
-        return counted(data, task, n_threads)
+        return counted(data, setting, record)
 
     with monkeypatch.context() as patch:
-        patch.setattr(seedings, "fit", stopped)
-        assert run(file, tmp_path) == 130
+        patch.setattr(fits, "fitted", stopped)
+        assert run(file, tmp_path, experiment=experiment) == 130
     assert "the same command goes on" in capsys.readouterr().err
-    assert len(lines(tmp_path / "table2_runs.csv")) == 3
+    assert len(lines(tmp_path / "runs.csv")) == 3
+    assert run(file, tmp_path, experiment=experiment) == 0
+    assert len(done) == len(set(done)) == len(lines(tmp_path / "runs.csv"))
+
+
+@pytest.mark.threads
+def test_ctrl_c_and_the_same_command_again(tmp_path):
+    """A process of its own, stopped by a real SIGINT in the midst of the fits."""
+    words = ["--rows", "3000", "--k", "40", "--repeats", "8", "--algorithms", "lloyd", "elkan"]
+    command_line = [sys.executable, "-m", "experiments.table3", *words, "--out", tmp_path / "out"]
+    runs = tmp_path / "out" / "runs.csv"
+    running = subprocess.Popen(
+        command_line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        while not (runs.exists() and runs.read_bytes().count(b"\n") > 1):
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate()[1]
+    finally:
+        running.kill()
+    assert running.returncode == 130, said
+    assert "Traceback" not in said
+    first = runs.read_bytes()
+    assert 2 <= first.count(b"\n") < 17
+    subprocess.run(command_line, cwd=ROOT, check=True, capture_output=True)
+    assert runs.read_bytes().startswith(first)
+    assert len(lines(runs)) == 2 * 8
+    assert (tmp_path / "out" / "table3.svg").exists()
+
+
+def test_one_process_at_a_time(file, tmp_path, capsys):
+    with fits.Log(tmp_path / "runs.csv", Fit):
+        assert run(file, tmp_path) == 2
+    assert "runs.csv: another experiment writes to it." in capsys.readouterr().err
     assert run(file, tmp_path) == 0
-    assert len(fits) == len(set(fits)) == RUNS
 
 
 @pytest.mark.parametrize(
@@ -276,71 +409,215 @@ def test_interrupted(file, tmp_path, fits, monkeypatch, capsys):
     [("other,columns\n", "line 1"), (f"{RUN_COLUMNS}\nmine,5,x\nmine,5\n", "line 2")],
 )
 def test_a_file_of_something_else_is_left_alone(file, tmp_path, capsys, content, place):
-    path = tmp_path / "table2_runs.csv"
+    path = tmp_path / "runs.csv"
     path.write_text(content)
     assert run(file, tmp_path) == 2
-    assert f"table2_runs.csv, {place}: " in capsys.readouterr().err
+    assert f"runs.csv, {place}: " in capsys.readouterr().err
     assert path.read_text() == content
+
+
+# --- Arguments
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--data", "missing.npz=x"], "missing.npz: there is no such file"),
+        (["--data", "missing.npz=x"], "missing.npz: there is no such file, and the data sets are"),
         (["--data", __file__, __file__], "Two data sets are called 'test_experiments'"),
+        (["--data", "rcv1^T"], "rcv1^T: ^ is for files"),
+        (["--data", __file__ + "^U"], "^U should be ^ROWS, ^log or ^T"),
         (["--seeds", "0"], "0 should be at least 1"),
+        (["--algorithms", "lloid"], "invalid choice: 'lloid'"),
     ],
 )
 def test_wrong_arguments(arguments, message, tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
-        table2.main([*arguments, "--out", str(tmp_path)])
+        command.main(table2.EXPERIMENT, [*arguments, "--out", str(tmp_path)])
     assert message in capsys.readouterr().err
 
 
-def test_wrong_data(tmp_path, capsys):
-    assert table2.main(["--data", __file__, "--out", str(tmp_path)]) == 2
-    assert "should end in .npy or .npz" in capsys.readouterr().err
+def test_wrong_data(file, tmp_path, capsys):
+    assert run(__file__, tmp_path) == 2
+    assert "should end in .npz, .npy, .svmlight" in capsys.readouterr().err
+    assert run(f"{file}^T", tmp_path) == 2
+    assert "small.npz: with ^T or ^log it should hold counts" in capsys.readouterr().err
+    assert run("rcv1", tmp_path) == 2
+    assert "rcv1 is not in" in capsys.readouterr().err
 
 
-def test_generated_data_without_any(tmp_path):
-    arguments = ["--rows", "40", "--k", "2", "--seeds", "1", "--out", str(tmp_path)]
-    assert table2.main(arguments) == 0
-    assert {line["data"] for line in lines(tmp_path / "table2.csv")} == {"generated text"}
+# --- The others
 
 
-# --- Progress
+def test_table1(file, tmp_path):
+    named = f"{file}=Mine for Reuters RCV-1"
+    assert run(named, tmp_path, experiment=table1) == 0
+    (line,) = lines(tmp_path / "table1.csv")
+    assert (line["rows"], line["columns"], line["zero_rows"]) == ("62", "80", "2")
+    assert (line["paper_data"], line["paper_rows"]) == ("Reuters RCV-1", "804414")
+    cells = table(tmp_path / "table1.md")["Mine for Reuters RCV-1"]
+    assert cells[-1] == "Reuters RCV-1: 804,414 × 47,236, 0.160 %"
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+def test_table3(file, tmp_path):
+    assert run(f"{file}=20 Newsgroups", tmp_path, experiment=table3) == 0
+    found = lines(tmp_path / "table3.csv")
+    assert Counter(line["algorithm"] for line in found) == dict.fromkeys(ALGORITHMS, 2)
+    for line in found:
+        share = float(line["share"])
+        assert share == 1 if line["algorithm"] == "lloyd" else share > 0
+        assert int(line["seeds"]) == 2
+        assert float(line["cpu_seconds"]) >= float(line["least_cpu_seconds"]) > 0
+    simple = {line["k"]: line for line in found if line["algorithm"] == "simplified-elkan"}
+    assert float(simple["2"]["paper_seconds"]) == 0.118
+    assert simple["3"]["paper_seconds"] == ""
+    text = (tmp_path / "table3.md").read_text("utf-8")
+    assert re.search(r"\| simplified-elkan +\|.*\(118\) \|", text)
+    assert table(tmp_path / "table3.md")["lloyd (Standard)"] == ["100", "100"]
 
 
-def test_progress_overwrites_its_line_on_a_terminal():
-    terminal = Terminal()
-    shown = progress.Progress(2, 4.0, terminal)
-    shown.show("first")
-    shown.add(1.0, 50.0)
-    shown.show("second")
-    shown.end()
-    first, second = terminal.getvalue().lstrip("\r").split("\r")
-    assert first == "0 of 2 runs, time left not known yet: first"
-    assert second.rstrip("\n").rstrip() == "1 of 2 runs, about 2 min left: second"
-    assert len(second) > len(first)
+def test_figure1(file, tmp_path):
+    assert run(file, tmp_path, experiment=figure1) == 0
+    traces = lines(tmp_path / "figure1_runs.csv")
+    assert len(traces) == 2 * len(ALGORITHMS)
+    steps = lines(tmp_path / "figure1.csv")
+    assert {line["k"] for line in steps} == {"3"}  # the largest asked for
+    for algorithm in ALGORITHMS:
+        own = [line for line in steps if line["algorithm"] == algorithm]
+        repeats = [t for t in traces if t["algorithm"] == algorithm]
+        assert [int(s["iteration"]) for s in own] == list(range(1, len(own) + 1))
+        assert len(own) == int(repeats[0]["iterations"])
+        together = int(repeats[0]["similarities"]) + int(repeats[0]["center_similarities"])
+        assert int(own[-1]["cumulative_similarities"]) == together
+        for i, step in enumerate(own):
+            each = [float(t["step_seconds"].split()[i]) for t in repeats]
+            assert float(step["cpu_seconds"]) == min(each)
 
 
-def test_progress_is_quiet_on_a_pipe():
-    pipe = io.StringIO()
-    shown = progress.Progress(100, 100.0, pipe)
-    for i in range(100):
-        shown.show(f"run {i}")
-        shown.add(1.0, 0.0)
-    shown.show("all done")
-    assert pipe.getvalue() == "100 of 100 runs: all done\n"
+def test_figure2_takes_the_transposes_of_counts(file, counts, tmp_path):
+    names = [str(file), f"{counts}=A for DBLP Author-Conference"]
+    assert run(names[0], tmp_path, "--data", *names, experiment=figure2) == 0
+    shapes = {(line["data"], line["rows"]) for line in lines(tmp_path / "figure2.csv")}
+    n, d = sp.load_npz(counts).shape
+    assert shapes == {
+        ("A for DBLP Author-Conference", str(n)),
+        ("A transposed for DBLP Conference-Author", str(d)),
+    }
+    ratios = table(tmp_path / "figure2.md")["hamerly, A transposed for DBLP Conference-Author"]
+    assert re.fullmatch(r"\d+\.\d\d \(1\.00\)", ratios[0])  # 944 and 944 ms in the paper
+    assert run(names[1], tmp_path, experiment=table3) == 0  # takes the same fits
+    assert len(lines(tmp_path / "runs.csv")) == 2 * 2 * 2 * len(ALGORITHMS)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(4.4, "4 s"), (89, "89 s"), (90, "2 min"), (12_000, "3 h 20 min")]
-)
-def test_duration(seconds, text):
-    assert progress.duration(seconds) == text
+def test_hamerly_updates(file, tmp_path):
+    assert run(file, tmp_path, experiment=hamerly) == 0
+    found = {(line["update"], line["k"]): line for line in lines(tmp_path / "hamerly.csv")}
+    assert {update for update, _ in found} == set(HAMERLY_UPDATES)
+    for k in ("2", "3"):
+        shares = [float(found[update, k]["share"]) for update in ("tight", "eq8", "eq9")]
+        assert shares[0] <= min(shares[1:])
+    of_all = {line["inertia"] for line in lines(tmp_path / "runs.csv") if line["k"] == "3"}
+    assert len(of_all) == 2  # seeds: no update changes the result
+    assert sum(float(f["share"]) for f in found.values() if f["update"] == "tight") < sum(
+        float(f["share"]) for f in found.values() if f["update"] == "eq9"
+    )
+
+
+def test_precision_begins_from_the_same_rows(file, tmp_path):
+    assert run(file, tmp_path, experiment=precision) == 0
+    runs = lines(tmp_path / "runs.csv")
+    assert {line["dtype"] for line in runs} == {"float32", "float64"}
+    found = lines(tmp_path / "precision.csv")
+    assert all(abs(float(line["objective_change"])) < 1e-6 for line in found)
+    assert all(line["same_iterations"] == "2" for line in found)
+
+
+@pytest.mark.threads
+def test_threads(file, tmp_path):
+    words = ["--threads", "3", "--repeats", "1", "--algorithms", "lloyd", "hamerly"]
+    assert run(file, tmp_path, *words, experiment=threads) == 0
+    runs = lines(tmp_path / "runs.csv")
+    assert {line["threads"] for line in runs} == {"1", "2", "3"}
+    assert len({line["inertia"] for line in runs}) == 1
+    assert len(lines(tmp_path / "threads.csv")) == 3 * 2
+    assert threads.numbers_of_threads(1) == [1]
+    assert threads.numbers_of_threads(8) == [1, 2, 4, 8]
+
+
+def test_memory(tmp_path):
+    options = ["--rows", "20000", "--k", "50", "--out", str(tmp_path), "--algorithms"]
+    options += ["lloyd", "elkan", "simplified-hamerly"]
+    assert command.main(memory.EXPERIMENT, options) == 0
+    found = {(line["data"], line["algorithm"]): line for line in lines(tmp_path / "memory.csv")}
+    conference = found["DBLP Author-Conference", "elkan"]
+    assert float(conference["paper_bytes"]) == 2e9
+    assert int(conference["formula_bytes"]) == 1_842_986 * (8 + 4 * 100) + 4 * 100**2
+    assert int(found["DBLP Author-Conference", "lloyd"]["formula_bytes"]) == 0
+    elkan = found["generated text", "elkan"]
+    assert float(elkan["measured_bytes"]) == pytest.approx(float(elkan["formula_bytes"]), rel=0.5)
+    before = (tmp_path / "memory_runs.csv").read_bytes()
+    assert command.main(memory.EXPERIMENT, options) == 0
+    assert (tmp_path / "memory_runs.csv").read_bytes() == before
+
+
+# --- All together
+
+
+def test_every_artefact_from_generated_data(tmp_path, monkeypatch, figures):
+    """``make reproduce-small``, with less of everything."""
+    monkeypatch.setattr(everything, "SMALL", {"k": [2, 3], "seeds": 1, "repeats": 1})
+    page = tmp_path / "page.md"
+    marks = [f"<!-- {name} -->\nstale text\n<!-- /{name} -->\n" for name in everything.EXPERIMENTS]
+    page.write_text("# Page\n" + "\n".join(marks), encoding="utf-8")
+    words = ["--small", "--rows", "400", "--out", str(tmp_path / "out"), "--page", str(page)]
+    assert everything.main(words) == 0
+    for name, experiment in everything.EXPERIMENTS.items():
+        base = tmp_path / "out" / name
+        assert len(lines(base.with_suffix(".csv"))) > 0
+        text = base.with_suffix(".md").read_text("utf-8")
+        assert text.startswith(f"# {experiment.title}\n")
+        assert f"![{experiment.title}]({name}.svg)" in text
+        assert "| " in text
+        assert "Made on: " in text
+        assert ("Fits ran on: " in text) == (name not in ("table1", "memory"))
+        assert b"<svg" in base.with_suffix(".svg").read_bytes()[:2000]
+        assert base.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    filled = page.read_text("utf-8")
+    assert filled.startswith("# Page\n")
+    assert "stale text" not in filled
+    assert "(out/table3.svg)" in filled
+    everything.fill(page, tmp_path / "out", list(everything.EXPERIMENTS))
+    assert page.read_text("utf-8") == filled  # filling again changes nothing
+
+
+def test_the_page_in_the_docs_has_a_place_for_each():
+    docs = ROOT / "docs"
+    text = (docs / "reproduction.md").read_text("utf-8")
+    for name in everything.EXPERIMENTS:
+        made = text.split(f"<!-- {name} -->\n")[1].split(f"<!-- /{name} -->")[0]
+        assert "| " in made
+        assert f"](reproduction/{name}.svg)" in made
+        assert (docs / "reproduction" / f"{name}.svg").exists()
+
+
+def test_a_page_without_the_place(file, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("nothing")
+    words = ["table1", "--data", str(file), "--out", str(tmp_path), "--page", str(page)]
+    assert everything.main(words) == 2
+    assert "there should be one <!-- table1 -->" in capsys.readouterr().err
+    assert page.read_text() == "nothing"
+
+
+def test_unknown_name(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        everything.main(["table4"])
+    assert "name 'table4' should be one of table1, table2" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+@pytest.mark.parametrize("name", everything.EXPERIMENTS)
+def test_every_experiment_is_a_command(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [f"experiments.{name}", "--seeds", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module(f"experiments.{name}", run_name="__main__")
+    assert f"experiments.{name}: error: argument --seeds" in capsys.readouterr().err

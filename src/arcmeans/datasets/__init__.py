@@ -1,0 +1,148 @@
+"""The six data sets of the paper *Accelerating Spherical k-Means* (SISAP 2021), Table 1.
+
+``load`` gives a matrix with names for rows and columns, from a cache folder: ``ARCMEANS_DATA``,
+else the platform's. What is not there yet is built from the original files: those the user names,
+those in the folder, or, if asked to, those it downloads. ``python -m arcmeans.datasets`` does the
+same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cache, corpora, dblp, wiki
+from .cache import Dataset, folder
+from .download import Remote, digest, fetch
+
+__all__ = ["NAMES", "TITLES", "Dataset", "folder", "load"]
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """What data sets are built from, and how."""
+
+    files: tuple[Remote, ...]
+    build: Callable[[list[Path]], list[Dataset]]
+    found: Callable[[], list[Dataset]] = list
+    """What another library has already."""
+
+
+_DUMP = Remote(
+    "dblp.xml.gz",
+    "https://dblp.org/xml/dblp.xml.gz",
+    md5_url="https://dblp.org/xml/dblp.xml.gz.md5",
+    page="https://dblp.org/xml/",
+)
+_WIKI = Remote(
+    "simpsons_pages_current.xml.7z",
+    "https://s3.amazonaws.com/wikia_xml_dumps/s/si/simpsons_pages_current.xml.7z",
+    page="https://simpsons.fandom.com/wiki/Special:Statistics",
+)
+_ORIGIN_OF_DBLP = _Origin((_DUMP,), dblp.build)
+_ORIGINS = {
+    "20-newsgroups": _Origin(corpora.NEWSGROUPS, corpora.build_newsgroups, corpora.find_newsgroups),
+    "rcv1": _Origin(corpora.RCV1, corpora.build_rcv1, corpora.find_rcv1),
+    "dblp-author-conference": _ORIGIN_OF_DBLP,
+    "dblp-conference-author": _ORIGIN_OF_DBLP,
+    "dblp-author-venue": _ORIGIN_OF_DBLP,
+    "simpsons-wiki": _Origin((_WIKI,), wiki.build),
+}
+TITLES = {
+    "20-newsgroups": "20 Newsgroups",
+    "rcv1": "Reuters RCV-1",
+    "dblp-author-conference": "DBLP Author-Conference",
+    "dblp-conference-author": "DBLP Conference-Author",
+    "dblp-author-venue": "DBLP Author-Venue",
+    "simpsons-wiki": "Simpsons Wiki",
+}
+"""The names of the paper's Table 1."""
+NAMES = tuple(TITLES)
+
+
+def load(name: str, *, source: str | Path | None = None, download: bool = False) -> Dataset:
+    """A data set.
+
+    Parameters
+    ----------
+    name : str
+        One of ``NAMES``.
+    source : path or None, default=None
+        Build it (again) from this file; for rcv1, which has several, from this folder. None takes
+        it from the cache folder, or builds it from original files that are there.
+    download : bool, default=False
+        Fetch original files that are missing.
+
+    Returns
+    -------
+    Dataset
+        ``X``, a CSR matrix of TF-IDF weights, ``row_names`` and ``column_names``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is neither there nor to be downloaded: says where to get it and where to put it.
+    OSError
+        If it cannot be downloaded: says the same.
+    ValueError
+        If a file is broken, or not what its checksum says.
+    """
+    if name not in _ORIGINS:
+        raise ValueError(f"name={name!r} should be one of {', '.join(NAMES)}.")
+    if source is None and cache.path_of(name).exists():
+        return cache.read(name)
+    origin = _ORIGINS[name]
+    if source is not None:
+        built = origin.build(_given(origin, Path(source)))
+    else:
+        built = origin.found() or origin.build(_files_there(name, origin, download))
+    for dataset in built:
+        cache.write(dataset)
+    return cache.read(name)
+
+
+def _given(origin: _Origin, source: Path) -> list[Path]:
+    """The user's own file, or the files of a folder; where checksums are known, checked."""
+    if len(origin.files) == 1 and not source.is_dir():
+        paths = [source]
+    else:
+        paths = [source / remote.name for remote in origin.files]
+    for path, remote in zip(paths, origin.files, strict=True):
+        if not path.is_file():
+            raise FileNotFoundError(f"source={source}: there is no file {path}.")
+        if remote.sha256 is not None:
+            found = digest(path, "sha256")
+            if found != remote.sha256:
+                raise ValueError(
+                    f"{path}: its sha256 is {found}, but that of {remote.name} is {remote.sha256}: "
+                    "it is another file, or broken."
+                )
+    return paths
+
+
+def _files_there(name: str, origin: _Origin, download: bool) -> list[Path]:
+    """The original files in the cache folder, fetched if they may be."""
+    for remote in origin.files:
+        path = folder() / remote.name
+        if path.exists():
+            continue
+        if not download:
+            raise FileNotFoundError(
+                f"{name} is not in {folder()}. load({name!r}, download=True) fetches it.\n"
+                + _instructions(origin)
+            )
+        try:
+            fetch(remote, path)
+        except OSError as error:
+            raise OSError(
+                f"{name} could not be fetched. {error}\n{_instructions(origin)}"
+            ) from error
+    return [folder() / remote.name for remote in origin.files]
+
+
+def _instructions(origin: _Origin) -> str:
+    """Where to get the files and where to put them."""
+    lines = ["To download by other means, and put there, or name with source=:"]
+    for remote in origin.files:
+        page = f" (see {remote.page})" if remote.page else ""
+        lines.append(f"    {remote.url}{page}\n        to {folder() / remote.name}")
+    return "\n".join(lines)
