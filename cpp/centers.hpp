@@ -32,6 +32,8 @@ class Centers {
   const Panels& panels() const { return panels_; }
   const std::int64_t* vector(int j) const { return vectors_.data() + offset(j); }
   const std::vector<double>& scales() const { return scale_; }
+  const std::vector<std::int64_t>& counts() const { return count_; }
+  bool detached(int j) const { return detached_[static_cast<std::size_t>(j)] != 0; }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);

@@ -128,9 +128,9 @@ NB_MODULE(ARCMEANS_MODULE, m) {
 
   m.def(
       "hash_labels",
-      [](In<std::int32_t> labels) {
+      [](In<std::int32_t> labels, std::int64_t first) {
         return static_cast<std::int64_t>(
-            hash_labels(labels.data(), static_cast<std::int64_t>(labels.size())));
+            hash_labels(labels.data(), static_cast<std::int64_t>(labels.size()), first));
       },
       Released());
   nb::class_<SumChanges>(m, "SumChanges")
@@ -138,9 +138,37 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(
           "collect",
           [](SumChanges& self, const HeldRows& rows, In<std::int32_t> previous,
-             In<std::int32_t> labels,
-             int n_threads) { self.collect(rows, previous.data(), labels.data(), n_threads); },
-          Released());
+             In<std::int32_t> labels, int n_threads,
+             bool add) { self.collect(rows, previous.data(), labels.data(), n_threads, add); },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg() = false, Released())
+      .def(
+          "add",
+          [](SumChanges& self, In<std::int64_t> rows, In<std::uint8_t> touched,
+             In<std::int64_t> starts, In<std::int32_t> features, In<std::int64_t> values,
+             std::int32_t n_features, int n_threads) {
+            self.add({rows.data(), touched.data(), starts.data(), features.data(), values.data()},
+                     n_features, n_threads);
+          },
+          Released())
+      .def(
+          "copy",
+          [](const SumChanges& self, Out<std::int64_t> rows, Out<std::uint8_t> touched,
+             Out<std::int32_t> features, Out<std::int64_t> values) {
+            std::size_t at = 0;
+            for (std::size_t j = 0; j < self.size(); ++j) {
+              rows.data()[j] = self[j].rows;
+              touched.data()[j] = self[j].touched;
+              std::copy_n(self[j].features.begin(), self[j].size, features.data() + at);
+              std::copy_n(self[j].values.begin(), self[j].size, values.data() + at);
+              at += self[j].size;
+            }
+          },
+          Released())
+      .def("sizes", [](const SumChanges& self, Out<std::int64_t> sizes) {
+        for (std::size_t j = 0; j < self.size(); ++j) {
+          sizes.data()[j] = static_cast<std::int64_t>(self[j].size);
+        }
+      });
   nb::class_<Centers>(m, "Centers")
       .def(nb::init<int, std::int32_t, double>())
       .def(
@@ -157,6 +185,11 @@ NB_MODULE(ARCMEANS_MODULE, m) {
           },
           Released())
       .def_prop_ro("one", &Centers::one)
+      .def("detached", &Centers::detached)
+      .def_prop_ro("counts",
+                   [](nb::handle_t<Centers> self) {
+                     return view(self, nb::cast<const Centers&>(self).counts());
+                   })
       .def("vector",
            [](nb::handle_t<Centers> self, int j) {
              const auto& centers = nb::cast<const Centers&>(self);
@@ -185,13 +218,14 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   nb::class_<CenterTests>(m, "CenterTests").def(nb::init<int, bool>());
   nb::class_<Work>(m, "Work")
       .def(nb::init<>())
-      .def_ro("similarities", &Work::similarities)
-      .def_ro("center_similarities", &Work::center_similarities)
+      .def_rw("similarities", &Work::similarities)
+      .def_rw("center_similarities", &Work::center_similarities)
       .def_rw("reused", &Work::reused)
-      .def_ro("exact_decisions", &Work::exact_decisions)
-      .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
-      .def_ro("skipped_by_centers", &Work::skipped_by_centers)
-      .def_rw("changed", &Work::changed);
+      .def_rw("exact_decisions", &Work::exact_decisions)
+      .def_rw("skipped_by_bounds", &Work::skipped_by_bounds)
+      .def_rw("skipped_by_centers", &Work::skipped_by_centers)
+      .def_rw("changed", &Work::changed)
+      .def("add", &Work::add);
   m.def(
       "assign",
       [](Algorithm algorithm, const HeldRows& rows, const Centers& centers,
@@ -227,29 +261,29 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
   nb::class_<SeedSearch>(m, "SeedSearch")
-      .def(nb::init<const HeldRows&, std::int64_t>(), nb::keep_alive<1, 2>(), Released())
+      .def(nb::init<const HeldRows&, std::int64_t>(), Released())
       .def(
           "similarities",
-          [](SeedSearch& self, In<std::int32_t> features, In<std::int64_t> values, double scale,
-             int n_threads, Out<double> similarities) {
+          [](SeedSearch& self, const HeldRows& rows, In<std::int32_t> features,
+             In<std::int64_t> values, double scale, int n_threads, Out<double> similarities) {
             return self.similarities(
+                rows,
                 {features.data(), values.data(), static_cast<std::int64_t>(values.size()), scale},
                 n_threads, similarities.data());
           },
           Released())
       .def(
           "add",
-          [](SeedSearch& self, int j, In<double> similarities, In<std::uint64_t> hashes,
-             std::uint64_t own_hash, int n_threads) {
-            self.add(j, similarities.data(), hashes.data(), own_hash, n_threads);
+          [](SeedSearch& self, const HeldRows& rows, int j, In<double> similarities,
+             In<std::uint64_t> hashes, std::uint64_t own_hash, int n_threads) {
+            self.add(rows, j, similarities.data(), hashes.data(), own_hash, n_threads);
           },
           Released())
       .def(
           "weigh",
-          [](SeedSearch& self, double alpha, std::optional<In<double>> more, int n_threads) {
-            return self.weigh(alpha, data_or_null(more), n_threads);
-          },
-          nb::arg(), nb::arg().none(), nb::arg(), Released())
+          [](SeedSearch& self, const HeldRows& rows, double alpha, std::optional<In<double>> more,
+             int n_threads) { return self.weigh(rows, alpha, data_or_null(more), n_threads); },
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), Released())
       .def("find", &SeedSearch::find, Released())
       .def("open", &SeedSearch::open, Released())
       .def("nth_open", &SeedSearch::nth_open, Released())
