@@ -42,6 +42,16 @@ def _pieces(parts: Parts) -> Iterator[tuple[slice, Rows]]:
             yield slice(int(begin), int(end)), rows
 
 
+def chords(
+    rows: Rows, centers: _core.native.Centers, n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The rows that count, and ‖x − c‖² of each to the center most similar to it."""
+    which = rows.usable
+    labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
+    _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
+    return which, 2.0 * (1.0 - similarities)
+
+
 class SphericalClusterer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
@@ -156,13 +166,10 @@ class SphericalClusterer(
         centers = place_sums(parts.layout, self._center_sums())
         total = Fraction(0)
         for _, rows in _pieces(parts):
-            which = rows.usable
-            labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
-            _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
-            chords = 2.0 * (1.0 - similarities)
+            which, far = chords(rows, centers, n_threads)
             if rows.weights is not None:
-                chords *= rows.weights[which]
-            total += exact_sum(chords)
+                far *= rows.weights[which]
+            total += exact_sum(far)
         return 0.0 - max(0.0, float(total) / parts.layout.weight_scale)
 
     def _rows(

@@ -236,7 +236,7 @@ def _packed(
 ) -> dict[str, Any]:
     vectors = centers.vectors
     return {
-        f"{prefix}labels": labels,
+        f"{prefix}labels": np.asarray(labels),  # they may lie on a cluster
         f"{prefix}trace": trace_array(iterations),
         f"{prefix}data": vectors.data,
         f"{prefix}indices": vectors.indices,

@@ -226,12 +226,13 @@ default="auto"
         if warm:
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
         parts = self._parts(X, n_threads, reset=not warm, sample_weight=sample_weight)
-        layout = parts.layout
-        check_enough(layout, self.n_clusters)
-        if isinstance(parts, LocalParts):  # elsewhere bounds may go to disk
-            check_memory(self.algorithm, layout.n_rows, self.n_clusters, layout.n_features)
-        warn_of_zero_rows(layout)
-        last = self._fit_parts(parts, warm, n_threads, X, y, {"sample_weight": sample_weight})
+        with closing(parts):
+            layout = parts.layout
+            check_enough(layout, self.n_clusters)
+            if isinstance(parts, LocalParts):  # elsewhere bounds may go to disk
+                check_memory(self.algorithm, layout.n_rows, self.n_clusters, layout.n_features)
+            warn_of_zero_rows(layout)
+            last = self._fit_parts(parts, warm, n_threads, X, y, {"sample_weight": sample_weight})
         if last.stopped == "interrupted":
             caution(
                 f"Interrupted after {len(last.iterations)} iterations; the estimator is "

@@ -38,6 +38,9 @@ class Parts(Protocol):
     ) -> PassEngine:
         """An engine for the passes. With ``seeded`` the seeding has done the first of them."""
 
+    def close(self) -> None:
+        """The fit is over."""
+
 
 class LocalParts:
     """Rows held in memory, in one piece."""
@@ -67,6 +70,9 @@ class LocalParts:
             engine.adopt(self._part.first_pass())
             self._part.end()
         return engine
+
+    def close(self) -> None:
+        pass
 
 
 def content_of(parts: Parts) -> tuple[int, int | None]:

@@ -7,7 +7,8 @@ by falling document frequency (see ``cpp/rows.hpp`` for why).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -157,6 +158,21 @@ def laid_out(
     else:
         parts = _unit_dense(X, n_threads, owned, name)
     return Rows(weights=weights, weight_scale=layout.weight_scale, one=layout.one, **parts)
+
+
+def concatenated(parts: Sequence[Rows]) -> Rows:
+    """Rows of one layout, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("values", "zero", "weights", "features")
+        if getattr(parts[0], name) is not None
+    }
+    if parts[0].starts is not None:
+        sizes = [np.diff(part.starts) for part in parts if part.starts is not None]
+        joined["starts"] = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    return replace(parts[0], **joined)
 
 
 def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:

@@ -142,6 +142,9 @@ class StreamedParts:
                 seeds.end()
         return engine
 
+    def close(self) -> None:
+        pass
+
     def _rows(
         self,
         part: int,

@@ -148,7 +148,10 @@ def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyLayout) -> NDA
     return init.astype(np.int64)
 
 
-def checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+def checked_weights(
+    weights: ArrayLike | None, n_rows: int, *, alone: bool = True
+) -> NDArray[np.float64] | None:
+    """Weights of all rows, or where they are not ``alone`` of a part of them."""
     if weights is None:
         return None
     check_unmasked("sample_weight", weights)
@@ -164,16 +167,21 @@ def checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float6
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
-    if not weights.any():
+    if alone:
+        with np.errstate(over="ignore"):
+            check_weight_range(float(weights.max(initial=0.0)), float(weights.sum()))
+    return weights
+
+
+def check_weight_range(largest: float, total: float) -> None:
+    """Not all zero, and within what the fixed-point sums can be scaled to."""
+    if largest == 0.0:
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
-    with np.errstate(over="ignore"):
-        largest, total = float(weights.max()), float(weights.sum())
     if largest < 2.0**-1000 or total > 2.0**1000:
         raise ValueError(
             f"sample_weight has a largest value of {largest:g} and a sum of {total:g}; they should "
             f"lie between {2.0**-1000:g} and {2.0**1000:g}."
         )
-    return weights
 
 
 def check_unmasked(name: str, values: Any) -> None:
