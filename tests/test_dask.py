@@ -281,38 +281,76 @@ class TestErrors:
             model.predict(blocks(np.eye(4))).compute()
 
 
-# --- Faults. Workers are processes, started again by their nannies.
+# --- Faults. Workers are processes without a nanny: what is killed stays dead.
 
 FAULTY = CASES["text"]()
 OPTIONS = {"n_clusters": FAULTY.n_clusters, "init": FAULTY.init}
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def wait_until(there):
+    deadline = time.monotonic() + 150
+    while not there():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start_worker(where, folder):
+    """A worker of one thread."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", *where, "--nthreads", "1"]
+    command += ["--no-nanny", "--no-dashboard", "--death-timeout", "150"]
+    command += ["--local-directory", str(folder)]
+    return subprocess.Popen(command, **QUIET)
 
 
 @pytest.fixture(scope="module")
-def processes():
+def processes(tmp_path_factory):
+    """A client with a process more than the tests that use it kill."""
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=0,
+            processes=False,
+            protocol="tcp://",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        folder = tmp_path_factory.mktemp("workers")
+        started = [start_worker([cluster.scheduler_address], folder) for _ in range(6)]
+        try:
+            wait_until(lambda: len(client.nthreads()) == 6)
+            yield client
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def inside():
+    """A cluster of two workers in this process, of its own."""
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=None,
+            silence_logs=50,
         ) as cluster,
         Client(cluster) as client,
     ):
         yield client
 
 
-def wait_until(there):
-    deadline = time.monotonic() + 120
-    while not there():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def wait_for_two(client):
-    wait_until(lambda: len(client.nthreads()) == 2)
-
-
-@pytest.fixture
-def two_workers(processes):
-    wait_for_two(processes)
-    return processes
+def replace_workers(client):
+    """Closes all workers, then starts two others."""
+    cluster, n = client.cluster, len(client.nthreads())
+    for worker in list(cluster.workers.values()):
+        cluster.sync(worker.close, executor_wait=False)
+    wait_until(lambda: not client.nthreads())
+    cluster.scale(2 * n)
+    wait_until(client.nthreads)
 
 
 class Killer(WorkerPlugin):
@@ -337,76 +375,90 @@ def pids(client):
     ("task", "algorithm"),
     [("assign", "simplified-elkan"), ("reduce", "lloyd"), ("seed-step", "hamerly")],
 )
-def test_a_worker_is_killed_in_a_task(two_workers, task, algorithm, tmp_path):
+def test_a_worker_is_killed_in_a_task(processes, task, algorithm, tmp_path):
     file = tmp_path / "kill"
     plugin = Killer(f"arcmeans-{task}", str(file))
-    two_workers.register_plugin(plugin)
+    processes.register_plugin(plugin)
 
     def arm(step):
         if step.iteration == 3:
             file.touch()
 
     options = {**OPTIONS, "algorithm": algorithm}
-    if task in ("assign", "reduce"):
-        options["callback"] = arm
-    else:
+    if task == "seed-step":
         options["init"], options["random_state"] = "k-means++", 5
         file.touch()
-    before = pids(two_workers)
-    model = arcmeans.dask.SphericalKMeans(**options).fit(blocks(FAULTY.X, 200, 500, 900, 1200))
+    else:
+        options["callback"] = arm
+    before = len(processes.nthreads())
+    model = arcmeans.dask.SphericalKMeans(**options)
+    model.fit(blocks(FAULTY.X, 100, 200, 300, 500, 700, 900, 1200))
     assert not file.exists()
-    two_workers.unregister_worker_plugin(plugin.name)
-    wait_for_two(two_workers)
-    assert len(set(before.values()) & set(pids(two_workers).values())) == 1
+    assert len(processes.nthreads()) == before - 1
     assert_same_fit(model, SphericalKMeans(**options).fit(FAULTY.X))
+    processes.unregister_worker_plugin(plugin.name)
 
 
-@pytest.mark.parametrize(("how", "data"), [("kill", "far_seeds"), ("retire", "text")])
-def test_a_worker_goes_between_iterations(two_workers, how, data):
-    case = CASES[data]()
-    gone = []
+def test_a_worker_is_killed_between_iterations(processes):
+    """Two of them, in a run that relocates rows."""
+    case = CASES["far_seeds"]()
+    before = len(processes.nthreads())
 
-    def go(step):
+    def kill(step):
         if step.iteration in (1, 4):
-            wait_for_two(two_workers)
-            address, pid = sorted(pids(two_workers).items())[0]
-            gone.append(pid)
-            if how == "kill":
-                os.kill(pid, signal.SIGKILL)
-            else:
-                two_workers.retire_workers([address])
-                two_workers.cluster.scale(2)
+            os.kill(min(pids(processes).values()), signal.SIGKILL)
 
     options = {"n_clusters": case.n_clusters, "init": case.init, "algorithm": "hamerly"}
-    model = arcmeans.dask.SphericalKMeans(**options, callback=go)
-    n = case.X.shape[0]
-    model.fit(blocks(case.X, n // 7, n // 2))
-    assert len(set(gone)) == 2
+    model = arcmeans.dask.SphericalKMeans(**options, callback=kill)
+    model.fit(blocks(case.X, *range(10, 150, 10)))
+    assert len(processes.nthreads()) == before - 2
     assert_same_fit(model, SphericalKMeans(**options).fit(case.X))
 
 
-def test_labels_are_found_again_after_the_fit(two_workers):
-    model = arcmeans.dask.SphericalKMeans(**OPTIONS).fit(blocks(FAULTY.X, 200, 500))
-    for pid in pids(two_workers).values():
-        os.kill(pid, signal.SIGKILL)
-    local = SphericalKMeans(**OPTIONS).fit(FAULTY.X)
-    assert np.array_equal(model.labels_.compute(), local.labels_)
-
-
-def test_the_connection_is_cut_and_comes_back(two_workers):
+def test_the_connection_is_cut_and_comes_back(processes):
     cut = []
 
     def cut_at_3(step):
         if step.iteration == 3:
-            cut.append(two_workers.scheduler_comm)
-            two_workers.loop.add_callback(two_workers.scheduler_comm.abort)
-            wait_until(lambda: two_workers.scheduler_comm is not cut[0])
-            wait_until(lambda: two_workers.status == "running")
+            cut.append(processes.scheduler_comm)
+            processes.loop.add_callback(cut[0].abort)
+            wait_until(lambda: processes.scheduler_comm is not cut[0])
+            wait_until(lambda: processes.status == "running")
 
     model = arcmeans.dask.SphericalKMeans(**OPTIONS, callback=cut_at_3)
     model.fit(blocks(FAULTY.X, 200, 500))
     assert cut
     assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+
+
+def test_a_worker_is_retired(inside):
+    retired = []
+
+    def retire(step):
+        if step.iteration == 2:
+            retired.extend(inside.retire_workers([min(inside.nthreads())]))
+
+    model = arcmeans.dask.SphericalKMeans(**OPTIONS, algorithm="hamerly", callback=retire)
+    model.fit(blocks(FAULTY.X, 200, 500))
+    assert len(retired) == len(inside.nthreads()) == 1
+    assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+
+
+@pytest.mark.parametrize("init", ["given", "k-means++"])
+def test_all_workers_are_replaced(inside, init):
+    def replace_at_3(step):
+        if step.iteration == 3:
+            replace_workers(inside)
+
+    options = {**OPTIONS, "random_state": 0}
+    if init != "given":
+        options["init"] = init
+    model = arcmeans.dask.SphericalKMeans(**options, callback=replace_at_3)
+    model.fit(blocks(FAULTY.X, 200, 500))
+    local = SphericalKMeans(**options).fit(FAULTY.X)
+    assert_same_fit(model, local)
+    replace_workers(inside)  # the labels are found again, after the fit
+    assert np.array_equal(model.labels_.compute(), local.labels_)
 
 
 def test_rows_are_spilled(tmp_path):
@@ -442,13 +494,10 @@ def test_rows_are_spilled(tmp_path):
 def test_a_scheduler_that_stays_away(tmp_path):
     """A clear error, and the checkpoint goes on elsewhere."""
     file = tmp_path / "scheduler.json"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
     command += ["--dashboard-address", ":0", "--no-dashboard", "--scheduler-file", str(file)]
-    scheduler = subprocess.Popen(command, **quiet)
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file)]
-    command += ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "120"]
-    worker = subprocess.Popen(command, **quiet, cwd=tmp_path)
+    scheduler = subprocess.Popen(command, **QUIET)
+    worker = start_worker(["--scheduler-file", str(file)], tmp_path)
     path = tmp_path / "fit.npz"
 
     def kill_at_3(step):

@@ -121,10 +121,7 @@ class DaskEngine:
         return level[0]
 
     def _summed(self, tasks: Sequence[Any], part: int | None) -> Any:
-        arguments = (worker.reduce, list(tasks), self.layout.n_features)
-        if part is not None:
-            return self._parts.submit(part, *arguments)
-        return self._parts.client.submit(*arguments, key=self._parts.key(worker.reduce), pure=False)
+        return self._parts.submit(part, worker.reduce, list(tasks), self.layout.n_features)
 
     def _each(self, step: Any, *arguments: Any) -> list[Any]:
         parts = self._parts
@@ -293,25 +290,18 @@ class DaskEngine:
         parts = self._parts
 
         def tasks() -> list[Any]:
-            layout = parts.client.submit(
-                worker.kept_layout, self.layout, key=parts.key(worker.kept_layout), pure=False
-            )
-            shared = None
-            if basis.labels is None:
-                key = parts.key(worker.centers)
-                shared = parts.client.submit(worker.centers, basis, key=key, pure=False)
-            found = [
-                parts.submit(
-                    i,
+            shared = parts.share(basis) if basis.labels is None else None
+            return [
+                parts.submit(  # wherever the rows are: other workers may be there by then
+                    None,
                     worker.labels,
                     rows,
                     self._plans[i],
                     self._of_part(basis, i) if shared is None else shared,
-                    layout,
+                    parts.shared_layout,
                 )
                 for i, rows in enumerate(parts.rows)
             ]
-            return found
 
         found = [delayed(task) for task in parts.settled(tasks)]
         return lazy_array(found, np.diff(parts.starts).tolist(), (), np.dtype(np.int32))

@@ -1,8 +1,8 @@
 """Rows on the workers of a Dask cluster, and the steps of the seeding on them.
 
-A partition belongs to a worker, which keeps what is known of it; tasks are sent there, and run
-elsewhere only if that worker is gone. Dask keeps the rows, spills them where memory is short, and
-makes them again where a worker is lost.
+A partition belongs to the worker that Dask gave its rows to. That worker keeps what is known of it;
+tasks are sent there, and run elsewhere only if it is gone. Dask keeps the rows, spills them where
+memory is short, and makes them again where a worker is lost.
 """
 
 import time
@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, get_client, wait
@@ -33,6 +34,8 @@ from .worker import Lost
 if TYPE_CHECKING:
     from .engine import DaskEngine
 
+WATCH_SECONDS = 2.0
+"""Between two looks at whether there still are the workers that tasks were sent to."""
 ATTEMPTS = 5
 """To get an answer from a cluster that loses workers or connections."""
 LOST = ("cancelled", "lost")
@@ -65,7 +68,7 @@ class DaskParts:
         self._blocks: list[Any] = []
         self.rows = []
         self._log: list[tuple[str, tuple[Any, ...]]] = []
-        self.owners = _owners(client, blocks)
+        self.owners: list[str] = []
         try:
             self._prepare()
         except BaseException:
@@ -77,16 +80,12 @@ class DaskParts:
 
     # --- Tasks.
 
-    def submit(self, part: int, step: Callable[..., Any], *arguments: Any) -> Any:
-        """A task on the worker that has the partition."""
-        return self.client.submit(
-            step,
-            *arguments,
-            key=self.key(step),
-            workers=[self.owners[part]],
-            allow_other_workers=True,
-            pure=False,
-        )
+    def submit(self, part: int | None, step: Callable[..., Any], *arguments: Any) -> Any:
+        """A task, on the worker that has the partition; None: wherever Dask likes."""
+        where: dict[str, Any] = {}
+        if part is not None:
+            where = {"workers": [self.owners[part]], "allow_other_workers": True}
+        return self.client.submit(step, *arguments, key=self.key(step), pure=False, **where)
 
     def key(self, step: Callable[..., Any]) -> str:
         """A name for a task; the dashboard shows its first words."""
@@ -94,15 +93,21 @@ class DaskParts:
         return f"arcmeans-{name}-{self.token}-{next(self._numbers)}"
 
     def share(self, value: Any) -> Any:
-        """A value that every worker gets once."""
-        workers = list(self.client.nthreads())
-        return self.client.scatter(value, broadcast=len(workers) > 1, hash=False)
+        """A value that every worker gets once: a task of one, whose result the others fetch.
+
+        Scattered data would be gone with the worker that has it, and a broadcast may hang if one
+        goes meanwhile; a task is done again.
+        """
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            return self.submit(None, worker.send, value)
 
     def ask(self, tasks: Callable[[], _Answer]) -> Any:
         """The results of tasks, made again where they were lost with a worker or connection."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return self.client.gather(tasks())
+                found = tasks()
+                self._wait(found)
+                return self.client.gather(found)
             except GONE as error:
                 self._reconnect(error, attempt)
         raise AssertionError
@@ -119,7 +124,7 @@ class DaskParts:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 found = tasks()
-                wait(found)
+                self._wait(found)
                 for task in found:
                     if task.status != "finished":
                         task.result()  # raises
@@ -127,6 +132,22 @@ class DaskParts:
             except GONE as error:
                 self._reconnect(error, attempt)
         raise AssertionError
+
+    def _wait(self, tasks: Any) -> None:
+        """Waits until tasks are done, or an owner of partitions has been replaced.
+
+        Dask never runs tasks that were meant for workers that are gone on those that came when
+        there was none left.
+        """
+        while True:
+            try:
+                wait(tasks, timeout=WATCH_SECONDS)
+                return
+            except TimeoutError:
+                there = self.client.nthreads()
+                if there and self.owners and not set(self.owners) & set(there):
+                    self.find_owners(range(len(self)))
+                    raise
 
     def _reconnect(self, error: BaseException, attempt: int) -> None:
         """Waits until there is a connection with workers behind it; an error if there is none."""
@@ -165,6 +186,8 @@ class DaskParts:
 
     def _prepare(self) -> None:
         """Each block is checked and summed up; then all are made ready in the layout of all."""
+        if not self.client.nthreads():
+            self.client.wait_for_workers(1, timeout=30)
         shapes = self.ask(lambda: self._on_each(worker.shape_of, self._checked_blocks()))
         check_alike(shapes)
         sizes = [shape.n_rows for shape in shapes]
@@ -180,16 +203,15 @@ class DaskParts:
             total = sum((part.weights.total for part in found), Fraction(0))
             check_weight_range(max(part.weights.largest for part in found), float(total))
         self.layout = layout_of([part for part in found if part.n_rows] or found)
-        self._make_rows()
+        self.settled(self._make_rows)
         self._blocks = []
+        self.owners = [""] * len(self)
+        self.find_owners(range(len(self)))
 
     def _checked_blocks(self) -> list[Any]:
         """The blocks, checked, on their workers; made once, and again where they are gone."""
         if not self._blocks or any(block.status in LOST for block in self._blocks):
-            loaded = [
-                self.client.compute(block, workers=[owner], allow_other_workers=True)
-                for block, owner in zip(self.blocks.blocks, self.owners, strict=True)
-            ]
+            loaded = self.client.compute(self.blocks.blocks)
             names = [f"block {i} of X" for i in range(len(self))]
             self._blocks = self._on_each(worker.checked_block, loaded, names)
         return self._blocks
@@ -199,12 +221,13 @@ class DaskParts:
             return list(self._weights)
         return self._on_each(worker.weights_of, self._weights, blocks)
 
-    def _make_rows(self) -> None:
+    def _make_rows(self) -> list[Any]:
         """The unit rows; kept by Dask from here on."""
         blocks = self._checked_blocks()
         self.shared_layout = self.share(self.layout)
         layouts = [self.shared_layout] * len(self)
         self.rows = self._on_each(worker.prepare, blocks, self._checked_weights(blocks), layouts)
+        return self.rows
 
     def _restore_rows(self) -> None:
         """Rows that went with the connection are made again, from the blocks."""
@@ -224,19 +247,14 @@ class DaskParts:
                     f"sample_weight is a dask array of {weights.numblocks} blocks; it should have "
                     f"one dimension and the {len(self)} blocks of rows that X has."
                 )
-            return [
-                self.client.compute(block, workers=[owner], allow_other_workers=True)
-                for block, owner in zip(weights.to_delayed(), self.owners, strict=True)
-            ]
+            return list(self.client.compute(list(weights.to_delayed())))
         checked = checked_weights(weights, int(self.starts[-1]))
         assert checked is not None
         return list(np.split(checked, self.starts[1:-1]))
 
     def _on_each(self, step: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """The tasks of a step on every partition, each with its own of the arguments."""
-        return [
-            self.submit(part, step, *mine) for part, mine in enumerate(zip(*arguments, strict=True))
-        ]
+        return [self.submit(None, step, *mine) for mine in zip(*arguments, strict=True)]
 
     # --- Seeding.
 
@@ -337,21 +355,3 @@ def check_alike(shapes: Sequence[worker.Shape]) -> None:
             raise ValueError(
                 f"block {i} of X is {shape.kind}, but block {first} is {shapes[first].kind}."
             )
-
-
-def _owners(client: Client, blocks: Blocks) -> list[str]:
-    """A worker for each partition: the one that has it, or the one with the least to do."""
-    threads = client.nthreads()
-    if not threads:
-        client.wait_for_workers(1, timeout=30)
-        threads = client.nthreads()
-    keys = [block.key for block in blocks.blocks]
-    holders = client.who_has(keys)
-    load = dict.fromkeys(threads, 0)
-    owners = []
-    for key in keys:
-        there = [w for w in holders.get(str(key), holders.get(key, ())) if w in load]
-        owner = min(there or load, key=lambda w: load[w] / threads[w])
-        load[owner] += 1
-        owners.append(owner)
-    return owners

@@ -182,6 +182,11 @@ def address() -> str:
     return str(get_worker().address)
 
 
+def send(value: Any) -> Any:
+    """What all workers are to have."""
+    return value
+
+
 # --- Making rows ready.
 
 
@@ -467,15 +472,6 @@ def give(rows: Rows, plan: Plan, version: int, moved: Moved) -> None:
         state.moved = True
 
     _on_state(rows, plan, version, taken)
-
-
-def centers(basis: Basis) -> Basis:
-    """The centers of a model, for labels that outlive the fit."""
-    return basis
-
-
-def kept_layout(layout: Layout) -> Layout:
-    return layout
 
 
 def labels(rows: Rows, plan: Plan, basis: Basis, layout: Layout) -> NDArray[np.int32]:
