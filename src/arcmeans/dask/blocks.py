@@ -64,9 +64,9 @@ def _described(X: Any) -> str:
 
 
 def _ends(store: RowStore, n_workers: int) -> Sequence[tuple[int, int]]:
-    """Partitions of about the same bytes: four a worker at least, none of them large."""
+    """Partitions of about the same bytes: two a worker at least, none of them large."""
     entry = store.dtype.itemsize + (4 if store.sparse else 0)
-    wanted = max(4 * n_workers, -(-store.nnz * entry // PARTITION_BYTES))
+    wanted = max(2 * n_workers, -(-store.nnz * entry // PARTITION_BYTES))
     wanted = min(wanted, store.shape[0])
     if store.sparse:
         reach = np.linspace(0, store.nnz, wanted + 1)[1:-1]

@@ -64,7 +64,8 @@ class DaskEngine:
         self._moved_before: Moved | None = None  # after the one before
         self._resumed: NDArray[np.int32] | None = None
         self._centers: _core.native.Centers | None = None
-        self._behind: _core.native.Centers | None = None
+        self._behind: _core.native.Centers | None = None  # those of the last pass
+        self._last_move: _core.native.SumChanges | None = None
         self._behind_version = 0
         if seeded:
             parts.ask(lambda: self._each(worker.adopt))
@@ -159,22 +160,21 @@ class DaskEngine:
         if self._version == 0:  # centers of a checkpoint; the first pass sends them whole
             centers.move(changes, self.options.n_threads)
             return
-        before = self._update
-        self._update = Update(self._version + 1, changes=packed(changes, self.n_clusters))
+        assert self._told is not None
+        before, arrays = self._update, self._told.changes
+        if self._moved is not None or arrays is None:
+            arrays = packed(changes, self.n_clusters)
+        self._update = Update(self._version + 1, changes=arrays)
         self._pending = self._parts.ask_later(self._begun)
-        centers.move(changes, self.options.n_threads)  # while the workers are at the next pass
-        self._keep_behind(before)
-
-    def _keep_behind(self, before: Update) -> None:
-        """Brings the copy of the centers to those of the last pass."""
+        # While the workers are at the next pass.
+        centers.move(changes, self.options.n_threads)
         if before.snapshot is not None:
             self._behind = placed(before.snapshot, self.layout)
         else:
-            assert before.changes is not None
             assert self._behind is not None
-            changes = unpacked(before.changes, self.layout.n_features)
-            self._behind.move(changes, self.options.n_threads)
-        self._behind_version = before.version
+            assert self._last_move is not None
+            self._behind.move(self._last_move, self.options.n_threads)
+        self._behind_version, self._last_move = before.version, changes
 
     # --- Clusters without rows.
 

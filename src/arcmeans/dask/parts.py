@@ -163,8 +163,8 @@ class DaskParts:
             time.sleep(0.1)
         raise ConnectionError(
             f"The Dask scheduler at {self._address()} has been out of reach, or without workers, "
-            f"for {timeout:g} s ({type(error).__name__}: {error}). A checkpoint that was asked for "
-            "is kept; fit goes on from it."
+            f"for {timeout:g} s ({type(error).__name__}). A checkpoint that was asked for is kept; "
+            "fit goes on from it."
         ) from error
 
     def _address(self) -> str:
