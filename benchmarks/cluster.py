@@ -57,11 +57,11 @@ class Sent:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.cluster", description=__doc__)
     parser.add_argument("--store", type=Path, default=Path("results/rows-cluster"))
-    parser.add_argument("--rows", type=int, default=200_000)
-    parser.add_argument("--features", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=600_000)
+    parser.add_argument("--features", type=int, default=5_000)
     parser.add_argument("--nnz", type=int, default=60)
-    parser.add_argument("-k", type=int, default=500)
-    parser.add_argument("--iterations", type=int, default=8)
+    parser.add_argument("-k", type=int, default=300)
+    parser.add_argument("--iterations", type=int, default=6)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=2, help="of each, in turns (2)")
     arguments = parser.parse_args()
@@ -130,7 +130,7 @@ def _cluster(
     quiet = {"distributed.worker.profile.enabled": False}
     with (
         dask.config.set(quiet),
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         clock = _Clock(lambda: client.run(_own_cpu))

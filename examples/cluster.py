@@ -1,5 +1,6 @@
 """From raw text files to labels on a Dask cluster of this machine, with rows on disk between."""
 
+import logging
 import random
 import tempfile
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as name,
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="error"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
         ) as cluster,
         Client(cluster),
     ):
@@ -53,7 +54,7 @@ def main() -> None:
         store = arcmeans.RowStore.write(folder / "rows", vectors(folder))
         print(f"on disk: {store.shape[0]} rows of {store.shape[1]} features")
 
-        options = {"n_clusters": 4, "init": "k-means||", "random_state": 1}
+        options = {"n_clusters": 4, "init": "k-means||", "random_state": 4}
         model = arcmeans.dask.SphericalKMeans(**options).fit(store)
         labels = model.labels_  # lazy: a block for each partition, on the worker that made it
         print(f"labels: {labels.numblocks[0]} blocks, {model.n_iter_} iterations")

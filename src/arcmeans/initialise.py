@@ -86,7 +86,8 @@ class _Search:
 
     def choose_best(self, drawn: list[int], alpha: float) -> None:
         """Makes that one of the rows the next seed which leaves the least to be drawn from."""
-        seeds = [self.seed(i) for i in drawn]
+        rows, layout = self.parts.take(np.array(drawn)), self.parts.layout
+        seeds = [seed_at(layout, rows, i) for i in range(len(drawn))]
         found = self.parts.each("compare", seeds, alpha)
         left = [sum(part[c] for part, _ in found) for c in range(len(drawn))]
         best = left.index(min(left))
