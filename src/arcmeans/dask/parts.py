@@ -1,8 +1,9 @@
 """Rows on the workers of a Dask cluster, and the steps of the seeding on them.
 
-A partition belongs to the worker that Dask gave its rows to. That worker keeps what is known of it;
-tasks are sent there, and run elsewhere only if it is gone. Dask keeps the rows, spills them where
-memory is short, and makes them again where a worker is lost.
+A partition belongs to a worker, the one that Dask gave its rows to unless that has more than its
+share. The worker keeps what is known of the partition; tasks are sent there, and run elsewhere only
+if it is gone. Dask keeps the rows, spills them where memory is short, and makes them again where a
+worker is lost.
 """
 
 import time
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import dask
 import dask.array as da
 import numpy as np
+from dask.delayed import Delayed
 from distributed import Client, get_client, wait
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
@@ -199,7 +201,7 @@ class DaskParts:
             return self._on_each(worker.summarize, blocks, self._checked_weights(blocks))
 
         found: list[Summary] = self.ask(summaries)
-        if any(weights is not None for weights in self._weights):
+        if self._weights[0] is not None:
             total = sum((part.weights.total for part in found), Fraction(0))
             check_weight_range(max(part.weights.largest for part in found), float(total))
         self.layout = layout_of([part for part in found if part.n_rows] or found)
@@ -217,9 +219,12 @@ class DaskParts:
         return self._blocks
 
     def _checked_weights(self, blocks: list[Any]) -> list[Any]:
-        if all(weights is None for weights in self._weights):
+        if self._weights[0] is None:
             return list(self._weights)
-        return self._on_each(worker.weights_of, self._weights, blocks)
+        weights = self._weights
+        if isinstance(weights[0], Delayed):
+            weights = self.client.compute(weights)
+        return self._on_each(worker.weights_of, weights, blocks)
 
     def _make_rows(self) -> list[Any]:
         """The unit rows; kept by Dask from here on."""
@@ -247,7 +252,7 @@ class DaskParts:
                     f"sample_weight is a dask array of {weights.numblocks} blocks; it should have "
                     f"one dimension and the {len(self)} blocks of rows that X has."
                 )
-            return list(self.client.compute(list(weights.to_delayed())))
+            return list(weights.to_delayed())
         checked = checked_weights(weights, int(self.starts[-1]))
         assert checked is not None
         return list(np.split(checked, self.starts[1:-1]))
@@ -313,13 +318,23 @@ class DaskParts:
         return self.token, part, int(self.starts[part])
 
     def find_owners(self, parts: Sequence[int]) -> None:
-        """Partitions whose worker is gone belong to the one that has their rows now."""
+        """A worker for each partition whose own is gone: one that has its rows, if none is idle."""
         holders = self.client.who_has([self.rows[p] for p in parts])
-        there = list(self.client.nthreads())
+        threads = self.client.nthreads()
+        if not threads:
+            return
+        load = dict.fromkeys(threads, 0.0)
+        for owner in self.owners:
+            if owner in load:
+                load[owner] += 1 / threads[owner]
         for p in parts:
-            if self.owners[p] not in there and there:
-                found = [w for w in holders.get(self.rows[p].key, ()) if w in there]
-                self.owners[p] = found[0] if found else there[p % len(there)]
+            if self.owners[p] in threads:
+                continue
+            having = holders.get(self.rows[p].key, ())
+            # Rows are fetched from elsewhere where that makes up for a whole partition.
+            owner = min(load, key=lambda w: load[w] + (0 if w in having else 1 / threads[w]))
+            load[owner] += 1 / threads[owner]
+            self.owners[p] = owner
 
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
