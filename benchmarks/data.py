@@ -1,5 +1,6 @@
 """Data to measure on: generated text, or a file."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,34 @@ def generated_counts(
     """
     rng = np.random.default_rng(seed)
     words = _topics(n_topics, n_features, rng)
+    return _tfidf(_counts(n_rows, words, _tokens_for(nnz_per_row, words), rng), sublinear=False)
+
+
+def generated_blocks(
+    n_rows: int,
+    n_features: int,
+    nnz_per_row: float,
+    n_topics: int = 100,
+    seed: int = 0,
+    block_rows: int = 100_000,
+) -> Iterator[sp.csr_matrix]:
+    """The like of ``generated``, a block at a time; the first tells how rare each word is."""
+    rng = np.random.default_rng(seed)
+    words = _topics(n_topics, n_features, rng)
     tokens = _tokens_for(nnz_per_row, words)
+    weights = TfidfTransformer()
+    for first in range(0, n_rows, block_rows):
+        counts = _counts(min(block_rows, n_rows - first), words, tokens, rng)
+        if first == 0:
+            weights.fit(counts)
+        yield weights.transform(counts).astype(np.float32, copy=False)
+
+
+def _counts(
+    n_rows: int, words: NDArray[np.float64], tokens: float, rng: np.random.Generator
+) -> sp.csr_matrix:
+    """How often each word is in each row."""
+    n_topics, n_features = words.shape
     sigma = 0.5
     drawn = rng.lognormal(np.log(tokens) - sigma**2 / 2, sigma, n_rows)
     lengths = np.maximum(1, np.rint(drawn)).astype(np.int64)

@@ -30,14 +30,9 @@ Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_
       sin_(static_cast<std::size_t>(n_centers)),
       pad_(static_cast<std::size_t>(n_centers)),
       chord_(static_cast<std::size_t>(n_centers)),
-      risen_(static_cast<std::size_t>(n_centers)),
-      risen_nonnegative_(static_cast<std::size_t>(n_centers)),
-      fallen_(static_cast<std::size_t>(n_centers)),
-      fallen_nonnegative_(static_cast<std::size_t>(n_centers)),
       rise_(static_cast<std::size_t>(n_centers)),
       rise_nonnegative_(static_cast<std::size_t>(n_centers)),
-      line_risen_(static_cast<std::size_t>(n_centers / kLineShorts) + 1),
-      line_risen_nonnegative_(line_risen_.size()) {}
+      fall_nonnegative_(static_cast<std::size_t>(n_centers)) {}
 
 void Centers::need_panels() {
   if (panels_) return;
@@ -122,9 +117,8 @@ void Centers::set_movement(int j, double rise, double fall, double slack, std::i
   const double outward = std::min(2.0, outward_chord(chord + slack, terms));
   const bool one_sided = !negative_[c] && slack == 0.0;
   rise_[c] = outward;
-  fallen_[c] = outward;
   rise_nonnegative_[c] = one_sided ? outward_chord(rise, terms) : outward;
-  fallen_nonnegative_[c] = one_sided ? outward_chord(fall, terms) : outward;
+  fall_nonnegative_[c] = one_sided ? outward_chord(fall, terms) : outward;
 }
 
 void Centers::place(int j, const std::int32_t* features, const std::int64_t* values,
@@ -155,27 +149,7 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
   }
   const bool all = set_length(j, squared);
   write(j, features, static_cast<std::size_t>(size), all);
-  // It may have gone anywhere.
-  rise_[c] = rise_nonnegative_[c] = fallen_[c] = fallen_nonnegative_[c] = 2.0;
-  add_rises(j, j + 1);
-}
-
-// After centers moved: their rises, and the largest in each line.
-void Centers::add_rises(int begin, int end) {
-  for (int line = begin / kLineShorts; line * kLineShorts < end; ++line) {
-    double largest = 0.0;
-    double largest_nonnegative = 0.0;
-    for (int j = std::max(begin, line * kLineShorts);
-         j < std::min(end, (line + 1) * kLineShorts); ++j) {
-      const auto c = static_cast<std::size_t>(j);
-      risen_[c] += rise_[c];
-      risen_nonnegative_[c] += rise_nonnegative_[c];
-      largest = std::max(largest, rise_[c]);
-      largest_nonnegative = std::max(largest_nonnegative, rise_nonnegative_[c]);
-    }
-    line_risen_[static_cast<std::size_t>(line)] += largest;
-    line_risen_nonnegative_[static_cast<std::size_t>(line)] += largest_nonnegative;
-  }
+  rise_[c] = rise_nonnegative_[c] = fall_nonnegative_[c] = 2.0;  // it may have gone anywhere
 }
 
 // What the kernels read of these features, or of all.
@@ -219,7 +193,6 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     const auto c = static_cast<std::size_t>(j);
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
-  add_rises(0, n_centers_);
   if (n_frequent_ < n_features_) move_rare(changes, moved);
 }
 
@@ -256,8 +229,7 @@ void Centers::clear_frequent(int j) {
 Centers::Moved Centers::move(int j, const SumChange& change) {
   const auto c = static_cast<std::size_t>(j);
   cos_[c] = 1.0;
-  sin_[c] = pad_[c] = chord_[c] = fallen_[c] = fallen_nonnegative_[c] = rise_[c] =
-      rise_nonnegative_[c] = 0.0;
+  sin_[c] = pad_[c] = chord_[c] = rise_[c] = rise_nonnegative_[c] = fall_nonnegative_[c] = 0.0;
   if (!change.touched) return Moved::no;
   count_[c] += change.rows;
 

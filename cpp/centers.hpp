@@ -44,6 +44,8 @@ class Centers {
     return feature < n_frequent_ ? vector(j)[feature] : rare_.value(feature, j);
   }
   const std::vector<double>& scales() const { return scale_; }
+  const std::vector<std::int64_t>& counts() const { return count_; }
+  bool detached(int j) const { return detached_[static_cast<std::size_t>(j)] != 0; }
 
   // How many features of each center are not zero, and which they are, in ascending order, with
   // their sums; center j from starts[j] on.
@@ -76,17 +78,13 @@ class Centers {
   const double* sin() const { return sin_.data(); }
   const double* pad() const { return pad_.data(); }
   const std::vector<double>& chords() const { return chord_; }
-  // How much the product with any unit vector can have grown since the centers were made, and how
-  // much it can have shrunk in the last move; `nonnegative`: with any that has no value below zero.
-  double risen(int j, bool nonnegative) const {
-    return (nonnegative ? risen_nonnegative_ : risen_)[static_cast<std::size_t>(j)];
+  // How much the product with any unit vector can have grown, and shrunk, in the last move; for
+  // `nonnegative`, with any that has no value below zero.
+  double rise(int j, bool nonnegative) const {
+    return (nonnegative ? rise_nonnegative_ : rise_)[static_cast<std::size_t>(j)];
   }
-  // The same for the centers of a line together: the largest rise of each move, added up.
-  double line_risen(int line, bool nonnegative) const {
-    return (nonnegative ? line_risen_nonnegative_ : line_risen_)[static_cast<std::size_t>(line)];
-  }
-  double fallen(int j, bool nonnegative) const {
-    return (nonnegative ? fallen_nonnegative_ : fallen_)[static_cast<std::size_t>(j)];
+  double fall(int j, bool nonnegative) const {
+    return (nonnegative ? fall_nonnegative_ : rise_)[static_cast<std::size_t>(j)];
   }
 
   // sim64(i, j), the one reference similarity: float64 products summed in ascending order of the
@@ -137,7 +135,6 @@ class Centers {
   // What a move did to a center's vector: nothing, a change, or another vector altogether.
   enum class Moved : char { no, changed, replaced };
   Moved move(int j, const SumChange& change);
-  void add_rises(int begin, int end);
   void move_rare(const SumChanges& changes, const std::vector<Moved>& moved);
   void clear_frequent(int j);
   void write(int j, const std::int32_t* features, std::size_t size, bool all);
@@ -162,8 +159,7 @@ class Centers {
   std::vector<char> detached_;
   std::vector<char> negative_;  // a sum of this center has been below zero
   std::vector<double> cos_, sin_, pad_, chord_;
-  std::vector<double> risen_, risen_nonnegative_, fallen_, fallen_nonnegative_;
-  std::vector<double> rise_, rise_nonnegative_, line_risen_, line_risen_nonnegative_;
+  std::vector<double> rise_, rise_nonnegative_, fall_nonnegative_;
 };
 
 }  // namespace arcmeans

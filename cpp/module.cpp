@@ -142,9 +142,9 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       Released());
   m.def(
       "hash_labels",
-      [](In<std::int32_t> labels) {
+      [](In<std::int32_t> labels, std::int64_t first) {
         return static_cast<std::int64_t>(
-            hash_labels(labels.data(), static_cast<std::int64_t>(labels.size())));
+            hash_labels(labels.data(), static_cast<std::int64_t>(labels.size()), first));
       },
       Released());
   nb::class_<SumChanges>(m, "SumChanges")
@@ -152,9 +152,37 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(
           "collect",
           [](SumChanges& self, const HeldRows& rows, In<std::int32_t> previous,
-             In<std::int32_t> labels,
-             int n_threads) { self.collect(rows, previous.data(), labels.data(), n_threads); },
-          Released());
+             In<std::int32_t> labels, int n_threads,
+             bool add) { self.collect(rows, previous.data(), labels.data(), n_threads, add); },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg() = false, Released())
+      .def(
+          "add",
+          [](SumChanges& self, In<std::int64_t> rows, In<std::uint8_t> touched,
+             In<std::int64_t> starts, In<std::int32_t> features, In<std::int64_t> values,
+             std::int32_t n_features, int n_threads) {
+            self.add({rows.data(), touched.data(), starts.data(), features.data(), values.data()},
+                     n_features, n_threads);
+          },
+          Released())
+      .def(
+          "copy",
+          [](const SumChanges& self, Out<std::int64_t> rows, Out<std::uint8_t> touched,
+             Out<std::int32_t> features, Out<std::int64_t> values) {
+            std::size_t at = 0;
+            for (std::size_t j = 0; j < self.size(); ++j) {
+              rows.data()[j] = self[j].rows;
+              touched.data()[j] = self[j].touched;
+              std::copy_n(self[j].features.begin(), self[j].size, features.data() + at);
+              std::copy_n(self[j].values.begin(), self[j].size, values.data() + at);
+              at += self[j].size;
+            }
+          },
+          Released())
+      .def("sizes", [](const SumChanges& self, Out<std::int64_t> sizes) {
+        for (std::size_t j = 0; j < self.size(); ++j) {
+          sizes.data()[j] = static_cast<std::int64_t>(self[j].size);
+        }
+      });
   nb::class_<Centers>(m, "Centers")
       .def(nb::init<int, std::int32_t, double, std::int32_t>())
       .def("__init__",
@@ -176,6 +204,11 @@ NB_MODULE(ARCMEANS_MODULE, m) {
           Released())
       .def_prop_ro("one", &Centers::one)
       .def_prop_ro("n_frequent", &Centers::n_frequent)
+      .def("detached", &Centers::detached)
+      .def_prop_ro("counts",
+                   [](nb::handle_t<Centers> self) {
+                     return view(self, nb::cast<const Centers&>(self).counts());
+                   })
       .def("vector",
            [](const Centers& self, int j) {
              std::vector<std::int64_t> vector(static_cast<std::size_t>(self.n_features()));
@@ -216,14 +249,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   nb::class_<CenterTests>(m, "CenterTests").def(nb::init<int, bool>());
   nb::class_<Work>(m, "Work")
       .def(nb::init<>())
-      .def_ro("similarities", &Work::similarities)
-      .def_ro("lines", &Work::lines)
+      .def_rw("similarities", &Work::similarities)
+      .def_rw("lines", &Work::lines)
       .def_rw("center_similarities", &Work::center_similarities)
       .def_rw("reused", &Work::reused)
-      .def_ro("exact_decisions", &Work::exact_decisions)
-      .def_ro("skipped_by_bounds", &Work::skipped_by_bounds)
-      .def_ro("skipped_by_centers", &Work::skipped_by_centers)
-      .def_rw("changed", &Work::changed);
+      .def_rw("exact_decisions", &Work::exact_decisions)
+      .def_rw("skipped_by_bounds", &Work::skipped_by_bounds)
+      .def_rw("skipped_by_centers", &Work::skipped_by_centers)
+      .def_rw("changed", &Work::changed)
+      .def("add", &Work::add);
   m.def(
       "assign",
       [](Algorithm algorithm, const HeldRows& rows, Centers& centers,
@@ -241,17 +275,18 @@ NB_MODULE(ARCMEANS_MODULE, m) {
              return new PackedRows(rows, n_frequent, n_threads);
            }),
            Released());
+  nb::class_<SieveRises>(m, "SieveRises").def(nb::init<int>());
   m.def(
       "sift",
-      [](const HeldRows& rows, const PackedRows& packed, Centers& centers, Out<std::int32_t> labels,
-         Out<std::int32_t> previous, std::optional<Out<float>> lower,
+      [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
+         Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<float>> lower,
          std::optional<Out2<std::int16_t>> uppers, std::optional<Out<std::int16_t>> tops,
          int n_threads, std::int64_t chunk_rows) {
         const SieveState state{labels.data(), previous.data(), data_or_null(lower),
                                data_or_null(uppers), data_or_null(tops)};
-        return sift(rows, packed, centers, state, {n_threads, chunk_rows});
+        return sift(rows, packed, centers, rises, state, {n_threads, chunk_rows});
       },
-      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), Released());
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def(
@@ -331,29 +366,29 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
   nb::class_<SeedSearch>(m, "SeedSearch")
-      .def(nb::init<const HeldRows&, std::int64_t>(), nb::keep_alive<1, 2>(), Released())
+      .def(nb::init<const HeldRows&, std::int64_t>(), Released())
       .def(
           "similarities",
-          [](SeedSearch& self, In<std::int32_t> features, In<std::int64_t> values, double scale,
-             int n_threads, Out<double> similarities) {
+          [](SeedSearch& self, const HeldRows& rows, In<std::int32_t> features,
+             In<std::int64_t> values, double scale, int n_threads, Out<double> similarities) {
             return self.similarities(
+                rows,
                 {features.data(), values.data(), static_cast<std::int64_t>(values.size()), scale},
                 n_threads, similarities.data());
           },
           Released())
       .def(
           "add",
-          [](SeedSearch& self, int j, In<double> similarities, In<std::uint64_t> hashes,
-             std::uint64_t own_hash, int n_threads) {
-            self.add(j, similarities.data(), hashes.data(), own_hash, n_threads);
+          [](SeedSearch& self, const HeldRows& rows, int j, In<double> similarities,
+             In<std::uint64_t> hashes, std::uint64_t own_hash, int n_threads) {
+            self.add(rows, j, similarities.data(), hashes.data(), own_hash, n_threads);
           },
           Released())
       .def(
           "weigh",
-          [](SeedSearch& self, double alpha, std::optional<In<double>> more, int n_threads) {
-            return self.weigh(alpha, data_or_null(more), n_threads);
-          },
-          nb::arg(), nb::arg().none(), nb::arg(), Released())
+          [](SeedSearch& self, const HeldRows& rows, double alpha, std::optional<In<double>> more,
+             int n_threads) { return self.weigh(rows, alpha, data_or_null(more), n_threads); },
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), Released())
       .def("find", &SeedSearch::find, Released())
       .def("open", &SeedSearch::open, Released())
       .def("nth_open", &SeedSearch::nth_open, Released())

@@ -162,12 +162,13 @@ inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std:
   });
 }
 
-// A hash of how the rows are labelled; a sum over the rows, so that parts can be added up.
-inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n) {
+// A hash of how the rows are labelled; a sum over the rows, so that parts can be added up. `first`
+// is the number of the first row.
+inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n, std::int64_t first) {
   std::uint64_t hash = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     std::uint64_t bits =
-        (static_cast<std::uint64_t>(i) << 32U) ^ static_cast<std::uint32_t>(labels[i]);
+        (static_cast<std::uint64_t>(first + i) << 32U) ^ static_cast<std::uint32_t>(labels[i]);
     bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
     bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
     hash += bits ^ (bits >> 31U);

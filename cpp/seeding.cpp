@@ -48,8 +48,7 @@ struct SeedSearch::AnyPostings {
 };
 
 SeedSearch::SeedSearch(const Rows& rows, std::int64_t n_seeds)
-    : rows_(rows),
-      dense_seed_(static_cast<std::size_t>(rows.n_features)),
+    : dense_seed_(static_cast<std::size_t>(rows.n_features)),
       best_(static_cast<std::size_t>(rows.n_rows), -std::numeric_limits<double>::infinity()),
       second_(best_),
       labels_(best_.size(), -1),
@@ -91,42 +90,41 @@ void SeedSearch::walk_rows(const RowsOf& rows, const Seed& seed, int n_threads,
   for (std::int64_t e = 0; e < seed.size; ++e) dense[seed.features[e]] = 0.0;
 }
 
-std::int64_t SeedSearch::similarities(const Seed& seed, int n_threads, double* similarities) {
-  const std::int64_t all =
-      rows_.starts ? rows_.starts[rows_.n_rows] : rows_.n_rows * rows_.n_features;
+std::int64_t SeedSearch::similarities(const Rows& rows, const Seed& seed, int n_threads,
+                                      double* similarities) {
+  const std::int64_t all = rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features;
   if (postings_) {
     const std::int64_t listed = postings_->visit(
         [&](const auto& lists) { return lists.entries(seed.features, seed.size); });
     if (kListCost * static_cast<double>(listed) < static_cast<double>(all)) {
       // A range of rows for each thread; the lists are sorted by row.
-      const std::int64_t part = (rows_.n_rows + n_threads - 1) / n_threads;
-      parallel_chunks(rows_.n_rows, part, n_threads,
-                      [&](int, std::int64_t begin, std::int64_t end) {
-                        std::fill(similarities + begin, similarities + end, 0.0);
-                        postings_->visit([&](const auto& lists) {
-                          for (std::int64_t e = 0; e < seed.size; ++e) {
-                            lists.add(seed.features[e], static_cast<double>(seed.values[e]), begin,
-                                      end, similarities);
-                          }
-                        });
-                        for (std::int64_t i = begin; i < end; ++i) similarities[i] *= seed.scale;
-                      });
+      const std::int64_t part = (rows.n_rows + n_threads - 1) / n_threads;
+      parallel_chunks(rows.n_rows, part, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        std::fill(similarities + begin, similarities + end, 0.0);
+        postings_->visit([&](const auto& lists) {
+          for (std::int64_t e = 0; e < seed.size; ++e) {
+            lists.add(seed.features[e], static_cast<double>(seed.values[e]), begin, end,
+                      similarities);
+          }
+        });
+        for (std::int64_t i = begin; i < end; ++i) similarities[i] *= seed.scale;
+      });
       return listed;
     }
   }
-  visit(rows_, [&](const auto& typed) { walk_rows(typed, seed, n_threads, similarities); });
+  visit(rows, [&](const auto& typed) { walk_rows(typed, seed, n_threads, similarities); });
   return all;
 }
 
-void SeedSearch::add(int j, const double* similarities, const std::uint64_t* hashes,
-                     std::uint64_t own_hash, int n_threads) {
-  parallel_chunks(rows_.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+void SeedSearch::add(const Rows& rows, int j, const double* similarities,
+                     const std::uint64_t* hashes, std::uint64_t own_hash, int n_threads) {
+  parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const double similarity = similarities[i];
       if (similarity > best_[i]) {
         second_[i] = best_[i];
         best_[i] = similarity;
-        labels_[i] = rows_.zero[i] ? -1 : j;
+        labels_[i] = rows.zero[i] ? -1 : j;
       } else if (similarity > second_[i]) {
         second_[i] = similarity;
       }
@@ -135,15 +133,15 @@ void SeedSearch::add(int j, const double* similarities, const std::uint64_t* has
   });
 }
 
-std::int64_t SeedSearch::weigh(double alpha, const double* more, int n_threads) {
+std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* more, int n_threads) {
   // The whole can be no more than 2^61: 1 + α bounds α − best, `one` the total weight.
-  const double unit = rows_.one / std::exp2(std::ceil(std::log2(1.0 + alpha)));
-  parallel_chunks(rows_.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+  const double unit = rows.one / std::exp2(std::ceil(std::log2(1.0 + alpha)));
+  parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     std::int64_t sum = 0;
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const double best = more ? std::fmax(best_[i], more[i]) : best_[i];
       const double far = std::fmin(std::fmax(alpha - best, 0.0), 1.0 + alpha);
-      const double weight = rows_.weight(static_cast<std::int64_t>(i));
+      const double weight = rows.weight(static_cast<std::int64_t>(i));
       weights_[i] = closed_[i] ? 0 : fixed_point(far, unit, weight);
       sum += weights_[i];
     }

@@ -23,6 +23,7 @@ struct Seed {
   double scale;  // 1/‖vector‖
 };
 
+// Every call takes the rows the search was made for: they may have been put away in between.
 class SeedSearch {
  public:
   // `n_seeds` is how many are going to be asked for: few are not worth the postings.
@@ -30,16 +31,17 @@ class SeedSearch {
   ~SeedSearch();
 
   // sim64 of every row to the seed. Returns the number of entries read.
-  std::int64_t similarities(const Seed& seed, int n_threads, double* similarities);
+  std::int64_t similarities(const Rows& rows, const Seed& seed, int n_threads,
+                            double* similarities);
 
   // Takes the similarities to seed j into the best and second best of each row. The smallest j
   // keeps a tie. Rows of the seed's own direction (equal hash) are not drawn again.
-  void add(int j, const double* similarities, const std::uint64_t* hashes, std::uint64_t own_hash,
-           int n_threads);
+  void add(const Rows& rows, int j, const double* similarities, const std::uint64_t* hashes,
+           std::uint64_t own_hash, int n_threads);
 
   // The weight w·(α − best) of each row, as an integer; best includes `more`, where given. Returns
   // the sum.
-  std::int64_t weigh(double alpha, const double* more, int n_threads);
+  std::int64_t weigh(const Rows& rows, double alpha, const double* more, int n_threads);
 
   // The row at which the running sum of the last weights passes `at`.
   std::int64_t find(std::int64_t at) const;
@@ -58,7 +60,6 @@ class SeedSearch {
   template <class RowsOf>
   void walk_rows(const RowsOf& rows, const Seed& seed, int n_threads, double* similarities);
 
-  const Rows& rows_;
   std::unique_ptr<AnyPostings> postings_;
   std::vector<double> dense_seed_;
   std::vector<double> best_;

@@ -72,6 +72,15 @@ class SumChanges::Accumulator {
     }
   }
 
+  // Entries that are sums already.
+  void add(const std::int32_t* features, const std::int64_t* values, std::size_t size) {
+    for (std::size_t e = 0; e < size; ++e) {
+      const auto feature = static_cast<std::size_t>(features[e]);
+      sums_[feature] += values[e];
+      touched_[feature / kBlock] = 1;
+    }
+  }
+
   // Hands over the sums that are not zero and begins anew. Each is written and then kept or not by
   // counting on: a branch would be mispredicted too often.
   void take(SumChange& change) {
@@ -117,7 +126,7 @@ SumChanges::SumChanges(int n_clusters) : clusters_(static_cast<std::size_t>(n_cl
 SumChanges::~SumChanges() = default;
 
 void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-                         int n_threads) {
+                         int n_threads, bool add) {
   const auto n_clusters = static_cast<int>(clusters_.size());
   const Members members = members_of(rows, previous, labels, n_clusters);
   accumulators_.resize(static_cast<std::size_t>(n_threads));
@@ -126,12 +135,12 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
       SumChange& change = clusters_[static_cast<std::size_t>(c)];
       const std::int64_t begin = members.starts[static_cast<std::size_t>(c)];
       const std::int64_t end = members.starts[static_cast<std::size_t>(c) + 1];
-      change.rows = 0;
-      change.touched = begin < end;
-      change.size = 0;
-      if (!change.touched) return;
+      if (!add) change.clear();
+      if (begin == end) return;
+      change.touched = true;
       auto& mine = accumulators_[static_cast<std::size_t>(thread)];
       if (!mine) mine = std::make_unique<Accumulator>(rows.n_features);
+      mine->add(change.features.data(), change.values.data(), change.size);
       for (std::int64_t m = begin; m < end; ++m) {
         const Member member = members.all[static_cast<std::size_t>(m)];
         if (m + 2 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 2)].row));
@@ -140,6 +149,24 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
       }
       mine->take(change);
     });
+  });
+}
+
+void SumChanges::add(const ChangeArrays& other, std::int32_t n_features, int n_threads) {
+  accumulators_.resize(static_cast<std::size_t>(n_threads));
+  const auto n_clusters = static_cast<std::int64_t>(clusters_.size());
+  parallel_chunks(n_clusters, 1, n_threads, [&](int thread, std::int64_t j, std::int64_t) {
+    if (!other.touched[j]) return;
+    SumChange& change = clusters_[static_cast<std::size_t>(j)];
+    auto& mine = accumulators_[static_cast<std::size_t>(thread)];
+    if (!mine) mine = std::make_unique<Accumulator>(n_features);
+    const std::int64_t begin = other.starts[j];
+    mine->add(change.features.data(), change.values.data(), change.size);
+    mine->add(other.features + begin, other.values + begin,
+              static_cast<std::size_t>(other.starts[j + 1] - begin));
+    mine->take(change);
+    change.touched = true;
+    change.rows += other.rows[j];
   });
 }
 

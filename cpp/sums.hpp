@@ -18,6 +18,21 @@ struct SumChange {
   std::size_t size = 0;  // entries of the change; the vectors may have room for more
   std::vector<std::int32_t> features;
   std::vector<std::int64_t> values;
+
+  void clear() {
+    rows = 0;
+    touched = false;
+    size = 0;
+  }
+};
+
+// The changes of all clusters as plain arrays, on their way from one process to another.
+struct ChangeArrays {
+  const std::int64_t* rows;      // [cluster]
+  const std::uint8_t* touched;   // [cluster]
+  const std::int64_t* starts;    // [cluster + 1], into the two that follow
+  const std::int32_t* features;  // ascending in each cluster, below n_features
+  const std::int64_t* values;
 };
 
 // The changes of all clusters. Collected anew each pass into the same memory.
@@ -28,10 +43,14 @@ class SumChanges {
   SumChanges(const SumChanges&) = delete;
   SumChanges& operator=(const SumChanges&) = delete;
 
-  // From how the rows were labelled and how they are now.
+  // From how the rows were labelled and how they are now; with `add`, on top of what there is.
   void collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-               int n_threads);
+               int n_threads, bool add = false);
 
+  // Puts changes that were collected elsewhere on top of what there is.
+  void add(const ChangeArrays& other, std::int32_t n_features, int n_threads);
+
+  std::size_t size() const { return clusters_.size(); }
   const SumChange& operator[](std::size_t j) const { return clusters_[j]; }
 
  private:

@@ -14,6 +14,7 @@ SAYS = {
     "embeddings": r"similarities computed.*0\.7\d\d on average.*comparing pairs of rows: 0\.5",
     "choosing_k": r"simplified_silhouette.*by simplified silhouette: 6.*by calinski harabasz: 6",
     "streaming": r"after 40 batches: simplified silhouette of held-out rows 0\.[67].*sizes of",
+    "cluster": r"4000 rows.*labels: 4 blocks.*\[971, 1001, 1003, 1025\].*the same .* here: True",
     "explaining": r"cluster 5: \d+ rows.*descriptive:.*discriminating:.*as JSON: \d",
 }
 

@@ -103,15 +103,15 @@ def test_ctrl_c_leaves_the_estimator_fitted():
 
 
 def test_an_interrupt_by_the_last_iteration_is_not_swallowed(monkeypatch):
-    from arcmeans import loop
+    from arcmeans import engine
 
-    assign = loop.Engine.assign
+    assign = engine.Engine.assign
 
     def assign_interrupted(self, centers):
         signal.raise_signal(signal.SIGINT)
         return assign(self, centers)
 
-    monkeypatch.setattr(loop.Engine, "assign", assign_interrupted)
+    monkeypatch.setattr(engine.Engine, "assign", assign_interrupted)
     model = SphericalKMeans(1)
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="Interrupted after 1 iterations"):
         model.fit(X)

@@ -12,8 +12,9 @@ import arcmeans
 from arcmeans import SphericalKMeans, _core, seed
 from arcmeans.centers import place_rows
 from arcmeans.engine import ALGORITHMS
-from arcmeans.initialise import METHODS, _independent_draws
+from arcmeans.initialise import METHODS
 from arcmeans.rows import unit_rows
+from arcmeans.seed_part import independent_draws
 
 from .oracle import unit
 
@@ -251,7 +252,8 @@ def test_the_independent_draws_of_a_round():
     draws, random_state = 4000, np.random.RandomState(0)
     counts = np.zeros(5)
     for _ in range(draws):
-        counts[_independent_draws(far, 4.0, random_state)] += 1
+        salt = int(random_state.randint(2**62))
+        counts[independent_draws(far, 0, salt, 4.0, far.sum())] += 1
     assert counts[0] == 0
     assert counts[4] == draws
     deviation = (counts[1:4] - draws * expected[1:4]) / np.sqrt(draws * expected[1:4])

@@ -37,8 +37,7 @@ namespace {
 
 template <class Feature, class RowsOf>
 Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
-          const SieveState& state, const PassOptions& options) {
-  const SieveDrift drift(centers, packed.nonnegative());
+          const SieveDrift& drift, const SieveState& state, const PassOptions& options) {
   return pass_over_rows(rows, state, options, [&](Work& work) {
     return Sieve<RowsOf, Feature>(rows, packed, centers, drift, state, options, work);
   });
@@ -46,15 +45,17 @@ Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
 
 }  // namespace
 
-Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, const SieveState& state,
-          const PassOptions& options) {
+Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
+          const SieveState& state, const PassOptions& options) {
   if (packed.n_frequent() != centers.n_frequent()) {
     throw std::invalid_argument("rows and centers differ in what is a frequent feature");
   }
   centers.need_lines(packed.dense(), options.n_threads);
+  rises.add(centers, packed.nonnegative());
+  const SieveDrift drift(centers, rises, packed.nonnegative());
   return visit(rows, [&](const auto& typed) -> Work {
-    if (packed.narrow()) return sift<std::uint16_t>(typed, packed, centers, state, options);
-    return sift<std::uint32_t>(typed, packed, centers, state, options);
+    if (packed.narrow()) return sift<std::uint16_t>(typed, packed, centers, drift, state, options);
+    return sift<std::uint32_t>(typed, packed, centers, drift, state, options);
   });
 }
 

@@ -40,23 +40,44 @@ struct SieveState {
   std::int16_t* tops = nullptr;      // [row][line], and 32 more that are read and not used
 };
 
+// What centers have risen by since the bounds were begun; and the lines, by the largest rise of
+// their centers in each move.
+struct SieveRises {
+  std::vector<double> centers, lines;
+
+  explicit SieveRises(int n_centers)
+      : centers(static_cast<std::size_t>(n_centers)),
+        lines(static_cast<std::size_t>((n_centers + kLineShorts - 1) / kLineShorts)) {}
+
+  // After a move, before a pass.
+  void add(const Centers& moved, bool nonnegative) {
+    std::vector<double> largest(lines.size());
+    for (std::size_t j = 0; j < centers.size(); ++j) {
+      const double rise = moved.rise(static_cast<int>(j), nonnegative);
+      centers[j] += rise;
+      largest[j / kLineShorts] = std::max(largest[j / kLineShorts], rise);
+    }
+    for (std::size_t line = 0; line < lines.size(); ++line) lines[line] += largest[line];
+  }
+};
+
 // The centers' movements in the units of the bounds, once a pass.
 class SieveDrift {
  public:
   static constexpr float kUnit = 8192.0F;
 
-  SieveDrift(const Centers& centers, bool nonnegative)
+  SieveDrift(const Centers& centers, const SieveRises& rises, bool nonnegative)
       : lanes_(static_cast<std::size_t>(centers.lines().count()) * kLineShorts),
         lines_(static_cast<std::size_t>(centers.lines().count()) + kLineShorts),
         fallen_(lanes_.now.size()) {
     for (int j = 0; j < centers.size(); ++j) {
-      lanes_.set(j, centers.risen(j, nonnegative));
-      const double fallen = centers.fallen(j, nonnegative) * static_cast<double>(kUnit);
+      lanes_.set(j, rises.centers[static_cast<std::size_t>(j)]);
+      const double fallen = centers.fall(j, nonnegative) * static_cast<double>(kUnit);
       fallen_[static_cast<std::size_t>(j)] =
           fallen > 0.0 ? static_cast<float>(fallen * (1.0 + 0x1p-22)) + 0x1p-8F : 0.0F;
     }
     for (int line = 0; line < centers.lines().count(); ++line) {
-      lines_.set(line, centers.line_risen(line, nonnegative));
+      lines_.set(line, rises.lines[static_cast<std::size_t>(line)]);
     }
   }
 

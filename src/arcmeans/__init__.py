@@ -10,11 +10,13 @@ from .explanation import explain
 from .minibatch import MiniBatchSphericalKMeans
 from .result import Iteration
 from .seeding import Seeding, seed
+from .store import RowStore
 
 __version__ = version("arcmeans")
 __all__ = [
     "Iteration",
     "MiniBatchSphericalKMeans",
+    "RowStore",
     "Seeding",
     "SphericalKMeans",
     "choose_k",

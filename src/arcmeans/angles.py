@@ -52,12 +52,15 @@ class AngleBounds:
         if self.groups is not None:
             self.groups[:] = (self.other * (1.0 - 2.0**-23)).astype(np.float32)[:, None]
 
-    def forget(self, rows: list[int]) -> None:
+    def forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
         self.own[rows] = np.pi
         self.other[rows] = 0.0
         if self.groups is not None:
             self.groups[rows] = 0.0
+
+    def detach(self) -> None:
+        """The rows are let go; nothing here is a copy of them."""
 
     def assign(
         self,

@@ -5,7 +5,9 @@ what follows from them is here, once.
 """
 
 import functools
-import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +23,33 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from .centers import place_sums
 from .engine import Engine, EngineOptions
+from .layout import exact_sum
+from .parts import LocalParts, Parts
 from .result import CenterSums
 from .rows import Rows, warn_of_zero_rows
+from .store import RowStore
+from .streamed import StreamedParts, checked_parts
 from .validation import checked_rows, threads
+
+
+def _pieces(parts: Parts) -> Iterator[tuple[slice, Rows]]:
+    """The rows, as many at a time as are in memory, and which of all they are."""
+    if isinstance(parts, LocalParts):
+        yield slice(0, parts.rows.n_rows), parts.rows
+    else:
+        assert isinstance(parts, StreamedParts)
+        for (begin, end), rows in zip(pairwise(parts.starts), parts.rows(), strict=True):
+            yield slice(int(begin), int(end)), rows
+
+
+def chords(
+    rows: Rows, centers: _core.native.Centers, n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The rows that count, and ‖x − c‖² of each to the center most similar to it."""
+    which = rows.usable
+    labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
+    _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
+    return which, 2.0 * (1.0 - similarities)
 
 
 class SphericalClusterer(
@@ -68,7 +94,7 @@ class SphericalClusterer(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, RowStore} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -76,12 +102,15 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        warn_of_zero_rows(rows)
-        centers = place_sums(rows, self._center_sums())
-        engine = Engine(rows, self._n_features_out, EngineOptions(n_threads=n_threads))
-        engine.assign(centers)
-        return engine.labels
+        parts = self._parts(X, n_threads, reset=False)
+        warn_of_zero_rows(parts.layout)
+        centers = place_sums(parts.layout, self._center_sums())
+        labels = np.empty(parts.layout.n_rows, np.int32)
+        for here, rows in _pieces(parts):
+            engine = Engine(rows, self._n_features_out, EngineOptions(n_threads=n_threads))
+            engine.assign(centers)
+            labels[here] = engine.labels
+        return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
         """The cosine distance 1 − cos of each row of X to each center, in [0, 2].
@@ -90,7 +119,7 @@ class SphericalClusterer(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, RowStore} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -103,13 +132,16 @@ class SphericalClusterer(
 
     def _distances(self, X: Any) -> NDArray[Any]:
         n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False)
-        distances = np.empty((rows.n_rows, self._n_features_out))
-        centers = place_sums(rows, self._center_sums())
-        _core.native.similarity_matrix(rows.native(), centers, n_threads, distances)
-        np.subtract(1.0, distances, out=distances)
-        np.clip(distances, 0.0, 2.0, out=distances)
-        return distances.astype(rows.values.dtype, copy=False)
+        parts = self._parts(X, n_threads, reset=False)
+        centers = place_sums(parts.layout, self._center_sums())
+        found: list[NDArray[Any]] = []
+        for _, rows in _pieces(parts):
+            distances = np.empty((rows.n_rows, self._n_features_out))
+            _core.native.similarity_matrix(rows.native(), centers, n_threads, distances)
+            np.subtract(1.0, distances, out=distances)
+            np.clip(distances, 0.0, 2.0, out=distances)
+            found.append(distances.astype(rows.dtype, copy=False))
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the inertia of X for the fitted centers, −Σ w·‖x − c‖²: greater is better.
@@ -119,7 +151,7 @@ class SphericalClusterer(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, RowStore} of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
 
@@ -130,15 +162,15 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        rows = self._rows(X, n_threads, reset=False, sample_weight=sample_weight)
-        which = rows.usable
-        labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
-        centers = place_sums(rows, self._center_sums())
-        _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
-        chords = 2.0 * (1.0 - similarities)
-        if rows.weights is not None:
-            chords *= rows.weights[which]
-        return 0.0 - max(0.0, math.fsum(chords) / rows.weight_scale)
+        parts = self._parts(X, n_threads, reset=False, sample_weight=sample_weight)
+        centers = place_sums(parts.layout, self._center_sums())
+        total = Fraction(0)
+        for _, rows in _pieces(parts):
+            which, far = chords(rows, centers, n_threads)
+            if rows.weights is not None:
+                far *= rows.weights[which]
+            total += exact_sum(far)
+        return 0.0 - max(0.0, float(total) / parts.layout.weight_scale)
 
     def _rows(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
@@ -146,6 +178,32 @@ class SphericalClusterer(
         """Validated unit rows of X."""
         check = functools.partial(validate_data, self, reset=reset)
         return checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads)
+
+    def _parts(
+        self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
+    ) -> Parts:
+        """Validated unit rows of X, in memory or in a store."""
+        if isinstance(X, RowStore):
+            self._check_features(X.shape[1], reset)
+        return checked_parts(
+            X,
+            check=functools.partial(validate_data, self, reset=reset),
+            sample_weight=sample_weight,
+            n_threads=n_threads,
+            memory_limit=getattr(self, "memory_limit", None),
+        )
+
+    def _check_features(self, n_features: int, reset: bool) -> None:
+        """What scikit-learn does for arrays."""
+        if reset:
+            self.n_features_in_ = n_features
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
 
     @property
     def _n_features_out(self) -> int:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from . import _core
 from .result import CenterSums
-from .rows import Rows
+from .rows import AnyLayout, Rows
 
 
 def fixed_entries(
-    rows: Rows, seeds: Rows, i: int
+    rows: AnyLayout, seeds: Rows, i: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
     """Row i of ``seeds`` as a center of ``rows``: ranks, integers, and one over their length."""
     features, values = seeds.entries(i)
@@ -22,13 +22,13 @@ def fixed_entries(
     return _ranks(rows, features), fixed, 1.0 / math.sqrt(squared)
 
 
-def empty_centers(rows: Rows, n_centers: int, one: float) -> _core.native.Centers:
+def empty_centers(rows: AnyLayout, n_centers: int, one: float) -> _core.native.Centers:
     """Centers for use with ``rows``, none of them placed yet."""
     return _core.native.Centers(n_centers, rows.n_features, one, rows.n_frequent(n_centers))
 
 
 def place_rows(
-    rows: Rows, seeds: Rows, which: NDArray[np.int64] | None = None
+    rows: AnyLayout, seeds: Rows, which: NDArray[np.int64] | None = None
 ) -> _core.native.Centers:
     """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
     picked = range(seeds.n_rows) if which is None else which
@@ -39,7 +39,7 @@ def place_rows(
     return centers
 
 
-def place_sums(rows: Rows, sums: CenterSums) -> _core.native.Centers:
+def place_sums(rows: AnyLayout, sums: CenterSums) -> _core.native.Centers:
     """Centers from the integer vectors of an earlier run, for use with ``rows``."""
     vectors = sums.vectors
     centers = empty_centers(rows, vectors.shape[0], sums.one)
@@ -49,7 +49,7 @@ def place_sums(rows: Rows, sums: CenterSums) -> _core.native.Centers:
     return centers
 
 
-def sums_of(rows: Rows, centers: _core.native.Centers) -> CenterSums:
+def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
     k, d = len(scales), rows.n_features
@@ -66,5 +66,5 @@ def sums_of(rows: Rows, centers: _core.native.Centers) -> CenterSums:
     return CenterSums(sp.csr_array((values, features, starts), shape=(k, d)), scales, centers.one)
 
 
-def _ranks(rows: Rows, features: NDArray[Any]) -> NDArray[np.int32]:
+def _ranks(rows: AnyLayout, features: NDArray[Any]) -> NDArray[np.int32]:
     return (features if rows.rank is None else rows.rank[features]).astype(np.int32, copy=False)

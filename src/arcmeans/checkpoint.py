@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from . import _core
 from .caution import caution
 from .centers import place_sums, sums_of
-from .engine import Engine
+from .engine import PassEngine
 from .result import CenterSums, Iteration, Result, trace_array
-from .rows import Rows
+from .rows import AnyLayout
 
 FORMAT = 1
 """Of the file. A file of another format is refused."""
@@ -46,6 +46,7 @@ COST_ONLY = (
     "checkpoint",
     "checkpoint_seconds",
     "n_groups",
+    "memory_limit",
 )
 """Parameters that may differ between a fit and the one that goes on with it."""
 _MARK = "arcmeans_checkpoint"
@@ -168,22 +169,26 @@ class Checkpoint:
 
 
 def identity_of(
-    rows: Rows, n_threads: int, parameters: Mapping[str, Any], start: CenterSums | None
+    layout: AnyLayout,
+    hashes: tuple[int, int | None],
+    parameters: Mapping[str, Any],
+    start: CenterSums | None,
 ) -> dict[str, Any]:
-    """What the result depends on: data, parameters, and where a warm start begins."""
+    """What the result depends on: data, parameters, and where a warm start begins.
+
+    ``hashes`` are those of the rows and of their weights.
+    """
     identity = {n: _plain(v) for n, v in parameters.items() if n not in COST_ONLY}
     if start is not None:
         vectors = start.vectors
         parts = (vectors.data, vectors.indices, vectors.indptr)
         identity["init"] = f"fitted centers {digest(*parts)}"
-    hashes = rows.hashes(np.arange(rows.n_rows), n_threads)
-    weights = rows.weights
     return {
         **identity,
-        "the shape of X": [rows.n_rows, rows.n_features],
-        "the dtype of X": str(rows.values.dtype),
-        "the hash of the rows of X": digest(hashes),
-        "the hash of sample_weight": None if weights is None else digest(weights),
+        "the shape of X": [layout.n_rows, layout.n_features],
+        "the dtype of X": str(layout.dtype),
+        "the hash of the rows of X": f"{hashes[0]:016x}",
+        "the hash of sample_weight": None if hashes[1] is None else f"{hashes[1]:016x}",
     }
 
 
@@ -213,13 +218,11 @@ def digest(*arrays: NDArray[Any]) -> str:
     return sha.hexdigest()[:16]
 
 
-def restored(engine: Engine, midway: Midway, path: Path) -> _core.native.Centers:
+def restored(engine: PassEngine, midway: Midway, path: Path) -> _core.native.Centers:
     """The centers of a stored run, for a fresh engine whose next pass is a first one."""
-    centers = place_sums(engine.rows, midway.centers)
-    engine.labels[:] = midway.labels
-    centers.move(engine.sum_changes(), engine.options.n_threads)
-    engine.labels[:] = -1
-    mine, stored = sums_of(engine.rows, centers).vectors, midway.centers.vectors
+    centers = place_sums(engine.layout, midway.centers)
+    engine.move(centers, engine.resume(midway.labels))
+    mine, stored = sums_of(engine.layout, centers).vectors, midway.centers.vectors
     for name in ("indptr", "indices", "data"):
         if not np.array_equal(getattr(mine, name), getattr(stored, name)):
             raise ValueError(
@@ -234,7 +237,7 @@ def _packed(
 ) -> dict[str, Any]:
     vectors = centers.vectors
     return {
-        f"{prefix}labels": labels,
+        f"{prefix}labels": np.asarray(labels),  # they may lie on a cluster
         f"{prefix}trace": trace_array(iterations),
         f"{prefix}data": vectors.data,
         f"{prefix}indices": vectors.indices,
@@ -254,6 +257,7 @@ def _unpacked(stored: dict[str, NDArray[Any]], *sizes: int) -> Saved:
             objective=end.iterations[-1].objective,
             iterations=end.iterations,
             stopped=stored["best_stopped"].item(),
+            used=len(np.unique(end.labels[end.labels >= 0])),
             interrupted=False,
         )
     return Saved(stored["streams"], int(stored["run"]), _midway(stored, "", *sizes), best)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from . import _core
 from .centers import sums_of
 from .engine import Engine, EngineOptions
-from .rows import Rows, fixed_point_one
+from .layout import fixed_point_one
+from .rows import Rows
 
 TABLE_VALUES = 2**24
 """The most values of the vectors that are held as a table of float64 at a time."""

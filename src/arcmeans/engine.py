@@ -1,10 +1,15 @@
-"""The engine that runs a pass over rows held in memory, on threads.
+"""What the loop asks of an engine, and the engine for rows held in memory, on threads.
 
-What it keeps between passes (labels, bounds) is a record of NumPy arrays. It answers one question:
-here are the centers; how do the sums of the clusters change, and what work was it?
+An engine answers one question: here are the centers; how do the sums of the clusters change, and
+what work was it? What this one keeps between passes (labels, bounds) is a record of NumPy arrays.
+It also is what passes over one part of rows that lie on disk or on several machines
+(``streamed.py``, ``cluster/``): labels depend on a row and the centers alone, sums are integers, so
+parts add up to the same bits.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import joblib
 import numpy as np
@@ -12,8 +17,9 @@ from numpy.typing import NDArray
 
 from . import _core
 from .angles import ANGLE_ALGORITHMS, AngleBounds
+from .relocation import Candidates, candidates_of, chosen
 from .result import FirstPass
-from .rows import Rows
+from .rows import AnyLayout, Rows
 from .sieve import SieveBounds
 
 ALGORITHMS = (
@@ -49,33 +55,106 @@ class EngineOptions:
     """Groups of centers for yinyang, from 1 to the number of clusters; None: a twentieth of it."""
 
 
+class PassEngine(Protocol):
+    """What the loop needs, wherever the rows are."""
+
+    @property
+    def layout(self) -> AnyLayout: ...
+    @property
+    def labels(self) -> Any:
+        """The labels of all rows after the last pass."""
+
+    @property
+    def previous(self) -> Any:
+        """The labels before it."""
+
+    def assign(self, centers: _core.native.Centers) -> _core.native.Work:
+        """Labels every row with its most similar center; returns the work done."""
+
+    def fingerprint(self) -> int:
+        """A hash of the labels."""
+
+    def sum_changes(self) -> _core.native.SumChanges:
+        """How the clusters' sums change by the labels that changed since the pass before."""
+
+    def relocate(self, centers: _core.native.Centers) -> int:
+        """Gives rows to clusters without any; returns how many."""
+
+    def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
+        """Moves the centers, here and wherever the engine has copies of them."""
+
+    def resume(self, labels: Any) -> _core.native.SumChanges:
+        """Makes the next pass count as the one after these labels; returns their sums."""
+
+    def used(self) -> int:
+        """The number of clusters that have rows."""
+
+    def close(self) -> None:
+        """Nothing more will be asked."""
+
+
+Arrays = Callable[[str, tuple[int, ...], Any], NDArray[Any]]
+"""Memory for an array of the engine's state: by name, shape and dtype."""
+
+
 class Engine:
     """Rows, their labels and bounds, and the passes over them."""
 
-    def __init__(self, rows: Rows, n_clusters: int, options: EngineOptions) -> None:
-        self.rows = rows
+    def __init__(
+        self,
+        rows: Rows,
+        n_clusters: int,
+        options: EngineOptions,
+        *,
+        first: int = 0,
+        arrays: Arrays = lambda name, shape, dtype: np.empty(shape, dtype),
+    ) -> None:
+        """``first`` is the number of the first row, where these are a part of the rows."""
         self.n_clusters = n_clusters
         self.options = options
-        self.labels: NDArray[np.int32] = np.full(rows.n_rows, -1, np.int32)
-        self._previous = self.labels.copy()
-        self._changes = _core.native.SumChanges(n_clusters)
-        self._native_rows = rows.native()
+        self.first = first
+        self.attach(rows)
         n, k = rows.n_rows, n_clusters
+
+        def filled(name: str, shape: tuple[int, ...], dtype: Any, value: float) -> NDArray[Any]:
+            array = arrays(name, shape, dtype)
+            array[...] = value
+            return array
+
+        self.labels: NDArray[np.int32] = filled("labels", (n,), np.int32, -1)
+        self._previous: NDArray[np.int32] = filled("previous", (n,), np.int32, -1)
+        self._resumed: NDArray[np.int32] | None = None
+        self._changes = _core.native.SumChanges(n_clusters)
         algorithm = options.algorithm
         self._kept: AngleBounds | SieveBounds | None = None
         if algorithm in ANGLE_ALGORITHMS:
             self._kept = AngleBounds(algorithm, rows, k, options.n_groups)
         elif algorithm == "sieve":
-            self._kept = SieveBounds(rows, k, options.keep_bounds, options.n_threads)
+            self._kept = SieveBounds(rows, k, options.keep_bounds)
         bounded = algorithm != "lloyd" and self._kept is None
         elkan = algorithm in ("elkan", "simplified-elkan")
-        self._lower = np.full(n, -1.0) if bounded else None
-        self._uppers = np.ones((n, k), np.float32) if elkan else None
-        self._upper = np.ones(n) if bounded and not elkan else None
+        self._lower = filled("lower", (n,), np.float64, -1.0) if bounded else None
+        self._uppers = filled("uppers", (n, k), np.float32, 1.0) if elkan else None
+        self._upper = filled("upper", (n,), np.float64, 1.0) if bounded and not elkan else None
         self._tests = None
         self._adopted = False
         if algorithm in ("elkan", "hamerly"):
             self._tests = _core.native.CenterTests(k, algorithm == "elkan")
+
+    def attach(self, rows: Rows) -> None:
+        """Looks at the rows, which may have been put away since."""
+        self.rows = rows
+        self._native_rows = rows.native()
+
+    def detach(self) -> None:
+        """Lets go of the rows; what is kept of them stays."""
+        del self.rows, self._native_rows
+        if self._kept is not None:
+            self._kept.detach()
+
+    @property
+    def layout(self) -> AnyLayout:
+        return self.rows
 
     def adopt(self, first_pass: FirstPass) -> None:
         """Takes over what the seeding learned: labels and bounds, so that the first pass is done.
@@ -84,7 +163,9 @@ class Engine:
         same margin as in the core.
         """
         rows = self.rows
-        longest = rows.n_features if rows.starts is None else int(np.diff(rows.starts).max())
+        longest = rows.n_features
+        if rows.starts is not None:
+            longest = int(np.diff(rows.starts).max(initial=0))
         error = _core.native.reference_error(rows.values.dtype == np.float64, longest)
         self.labels[:] = first_pass.labels
         second = np.clip(first_pass.second + error, -1.0, 1.0)
@@ -112,76 +193,99 @@ class Engine:
             work.reused = work.changed * self.n_clusters
             return work
         options = self.options
+        rows, labels = self._native_rows, (self.labels, self._previous)
         if self._kept is not None:
-            return self._kept.assign(
-                self._native_rows,
+            work = self._kept.assign(
+                rows, centers, *labels, options.n_threads, options.chunk_rows
+            )
+        else:
+            work = _core.native.assign(
+                getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
+                rows,
                 centers,
-                self.labels,
-                self._previous,
+                *labels,
+                self._lower,
+                self._uppers,
+                self._upper,
                 options.n_threads,
                 options.chunk_rows,
+                getattr(_core.native.HamerlyUpdate, options.hamerly_update),
+                self._tests,
             )
-        return _core.native.assign(
-            getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
-            self._native_rows,
-            centers,
-            self.labels,
-            self._previous,
-            self._lower,
-            self._uppers,
-            self._upper,
-            options.n_threads,
-            options.chunk_rows,
-            getattr(_core.native.HamerlyUpdate, options.hamerly_update),
-            self._tests,
-        )
+        if self._resumed is not None:  # the first pass of this engine, but not of the run
+            self._previous[:] = self._resumed
+            self._resumed = None
+            work.changed = int(np.count_nonzero(self.labels != self._previous))
+        return work
 
     def sum_changes(self) -> _core.native.SumChanges:
         """How the clusters' sums change by the labels that changed in the last pass.
 
         The record is filled anew by the next call.
         """
-        self._changes.collect(
-            self._native_rows, self._previous, self.labels, self.options.n_threads
-        )
+        self.add_changes(self._changes, anew=True)
         return self._changes
+
+    def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
+        """Adds what ``sum_changes`` would return to the changes of other parts, or begins them."""
+        changes.collect(
+            self._native_rows, self._previous, self.labels, self.options.n_threads, not anew
+        )
 
     def relocate(self, centers: _core.native.Centers) -> int:
         """Gives each cluster without rows the row least similar to its own center.
 
-        Rows of different directions for several clusters; never the last row of another cluster,
-        and never a row that lies in the direction of its center already, so that the objective
-        rises each time and the run ends. Returns the number of rows moved.
+        See ``relocation.py``. Returns the number of rows moved.
         """
-        usable = self.rows.usable
-        sizes = np.bincount(self.labels[usable], minlength=self.n_clusters)
-        empty = np.flatnonzero(sizes == 0)
-        if not len(empty):
+        sizes = self.sizes()
+        empty = int(np.count_nonzero(sizes == 0))
+        if not empty:
             return 0
-        similarities = np.empty(self.rows.n_rows)
-        _core.native.own_similarities(
-            self._native_rows, centers, self.labels, self.options.n_threads, similarities
-        )
-        # The most a row's similarity to its own direction can fall short of 1 by rounding.
-        margin = 1e-6 if self.rows.values.dtype == np.float32 else 1e-9
-        candidates = usable[similarities[usable] < 1.0 - margin]
-        candidates = candidates[np.argsort(similarities[candidates], kind="stable")]
-        taken: set[int] = set()
-        moved: list[int] = []
-        for i in candidates:
-            if len(moved) == len(empty):
-                break
-            direction = int(self.rows.hashes(np.array([i]))[0])
-            if sizes[self.labels[i]] < 2 or direction in taken:
-                continue
-            taken.add(direction)
-            sizes[self.labels[i]] -= 1
-            self.labels[i] = empty[len(moved)]
-            moved.append(int(i))
-        self._forget(moved)
-        return len(moved)
+        rows, labels = chosen(sizes, [self.candidates(centers, empty + self.n_clusters)])
+        self.give(rows, labels)
+        return len(rows)
 
-    def _forget(self, rows: list[int]) -> None:
+    def sizes(self) -> NDArray[np.int64]:
+        """The rows of each cluster that can move a center."""
+        return np.bincount(self.labels[self.rows.usable], minlength=self.n_clusters)
+
+    def candidates(self, centers: _core.native.Centers, count: int) -> Candidates:
+        """Rows that might go to clusters without any."""
+        return candidates_of(
+            self.rows, self.labels, centers, count, self.first, self.options.n_threads
+        )
+
+    def give(self, rows: NDArray[np.int64], labels: NDArray[np.int32]) -> None:
+        """Gives rows, named by their numbers among all, other labels than the pass did."""
+        mine = (rows >= self.first) & (rows < self.first + len(self.labels))
+        here = rows[mine] - self.first
+        self.labels[here] = labels[mine]
+        self._forget(here)
+
+    def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
+        centers.move(changes, self.options.n_threads)
+
+    def fingerprint(self) -> int:
+        return _core.native.hash_labels(self.labels, self.first)
+
+    def used(self) -> int:
+        return int(np.count_nonzero(self.sizes()))
+
+    def resume(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
+        self.labels[:] = labels
+        changes = self.sum_changes()
+        self.take_up()
+        return changes
+
+    def take_up(self) -> None:
+        """Makes the next pass the first of this engine, counted from the labels there are."""
+        self._resumed = self.labels.copy()
+        self.labels[:] = -1
+
+    def close(self) -> None:
+        pass
+
+    def _forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
         if self._lower is not None:
             self._lower[rows] = -1.0

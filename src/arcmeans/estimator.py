@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -15,14 +16,15 @@ from .base import SphericalClusterer
 from .caution import caution
 from .centers import place_rows, place_sums
 from .checkpoint import Checkpoint, Midway, identity_of, restored
-from .engine import ALGORITHMS, Engine, EngineOptions
+from .engine import ALGORITHMS, EngineOptions, PassEngine
 from .files import FilePath, load_model, save_model
-from .initialise import METHODS, SeedOptions, asked_centers, choose_rows
+from .initialise import METHODS, SeedOptions, Seeds, asked_centers, choose_rows
 from .loop import EMPTY_CLUSTER, best_of_runs, run
 from .memory import check_memory
+from .parts import LocalParts, Parts, content_of
 from .progress import CallbackSupportMixin, Display, Task, Watch, with_tasks
 from .result import CenterSums, Iteration, Result, trace_array
-from .rows import Rows, warn_of_zero_rows
+from .rows import AnyLayout, warn_of_zero_rows
 from .validation import (
     check_callable,
     check_enough,
@@ -124,6 +126,11 @@ callable, default="random"
     n_groups : int or None, default=None
         Groups of centers for ``algorithm="yinyang"``, from 1 to n_clusters; None takes a twentieth
         of n_clusters. It changes the time and memory only.
+    memory_limit : float or None, default=None
+        For a :class:`arcmeans.RowStore`, in bytes: what may be in memory of its rows and of their
+        labels and bounds, beside the centers. A quarter, and 256 MiB at most, goes to the chunk of
+        rows that is worked on; labels and bounds that do not fit into the rest go to temporary
+        files. None is 1 GiB.
 
     Attributes
     ----------
@@ -183,6 +190,7 @@ callable, default="random"
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
         n_groups: int | None = None,
+        memory_limit: float | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -201,13 +209,14 @@ callable, default="random"
         self.checkpoint = checkpoint
         self.checkpoint_seconds = checkpoint_seconds
         self.n_groups = n_groups
+        self.memory_limit = memory_limit
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, RowStore} of shape (n_samples, n_features)
             Rows to cluster. float32 and float64 are kept, float16 becomes float32, other
             numbers float64.
         y : ignored
@@ -223,11 +232,20 @@ callable, default="random"
         warm = self.warm_start and hasattr(self, "_sums")
         if warm:
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
-        rows = self._rows(X, n_threads, reset=not warm, sample_weight=sample_weight)
-        check_enough(rows, self.n_clusters)
-        check_memory(self.algorithm, rows.n_rows, self.n_clusters, rows.n_features, self.n_groups)
-        warn_of_zero_rows(rows)
-        last = self._fit_rows(rows, warm, n_threads, X, y, {"sample_weight": sample_weight})
+        parts = self._parts(X, n_threads, reset=not warm, sample_weight=sample_weight)
+        with closing(parts):
+            layout = parts.layout
+            check_enough(layout, self.n_clusters)
+            if isinstance(parts, LocalParts):  # elsewhere bounds may go to disk
+                check_memory(
+                    self.algorithm,
+                    layout.n_rows,
+                    self.n_clusters,
+                    layout.n_features,
+                    self.n_groups,
+                )
+            warn_of_zero_rows(layout)
+            last = self._fit_parts(parts, warm, n_threads, X, y, {"sample_weight": sample_weight})
         if last.stopped == "interrupted":
             caution(
                 f"Interrupted after {len(last.iterations)} iterations; the estimator is "
@@ -235,16 +253,16 @@ callable, default="random"
                 ConvergenceWarning,
             )
         elif self.empty_cluster == "relocate":
-            self._warn_of_empty_clusters(rows)
+            self._warn_of_empty_clusters(last)
         if last.error is not None:
             raise last.error
         if last.interrupted:
             raise KeyboardInterrupt
         return self
 
-    def _warn_of_empty_clusters(self, rows: Rows) -> None:
+    def _warn_of_empty_clusters(self, last: Result) -> None:
         """Clusters stay empty where there are fewer directions; the seeding may have said so."""
-        used = len(np.unique(self.labels_[rows.usable]))
+        used = last.used
         known = isinstance(self.init, str) and not self.warm_start
         if used < self.n_clusters and self.trace_["changed"][-1] == 0 and not known:
             caution(
@@ -254,14 +272,14 @@ callable, default="random"
             )
 
     @with_tasks
-    def _fit_rows(
-        self, rows: Rows, warm: bool, n_threads: int, X: Any, y: Any, metadata: dict[str, Any]
+    def _fit_parts(
+        self, parts: Parts, warm: bool, n_threads: int, X: Any, y: Any, metadata: dict[str, Any]
     ) -> Result:
         """All runs; fits the estimator with the best and returns the last of them."""
         # A stream for each run: the first is the same however many follow.
         n_runs = 1 if warm else self.n_init
         streams = check_random_state(self.random_state).randint(2**31 - 1, size=n_runs)
-        checkpoint = self._checkpoint(rows, warm, n_threads)
+        checkpoint = self._checkpoint(parts, warm)
         saved = None if checkpoint is None else checkpoint.load()
         if saved is not None:
             streams = saved.streams
@@ -271,20 +289,25 @@ callable, default="random"
 
         def one_run(i: int, midway: Midway | None) -> Result:
             task = fit.part("run", self.max_iter)
-            engine = Engine(rows, self.n_clusters, self._engine_options(n_threads))
-            if midway is not None and checkpoint is not None:
-                centers = restored(engine, midway, checkpoint.path)
-            elif warm:
-                centers = place_sums(rows, replace(self._sums, one=rows.one))
-            else:
-                centers = self._start(X, engine, np.random.RandomState(streams[i]))
-            result = self._run(engine, centers, midway, checkpoint, task)
+            options = self._engine_options(n_threads)
+            seeds = None
+            if midway is None and not warm:
+                random_state = np.random.RandomState(streams[i])
+                seeds, centers = self._start(X, parts, random_state, n_threads)
+            seeded = seeds is not None and seeds.compared
+            with closing(parts.engine(self.n_clusters, options, seeded=seeded)) as engine:
+                if midway is not None and checkpoint is not None:
+                    centers = restored(engine, midway, checkpoint.path)
+                elif warm:
+                    layout = parts.layout
+                    centers = place_sums(layout, replace(self._sums, one=layout.one))
+                result = self._run(engine, centers, midway, checkpoint, task)
             if result.error is None:
-                task.end(lambda: self._attributes(rows, result))
+                task.end(lambda: self._attributes(parts.layout, result))
             return result
 
         best, last = best_of_runs(n_runs, one_run, checkpoint, saved)
-        for name, value in self._attributes(rows, best).items():
+        for name, value in self._attributes(parts.layout, best).items():
             setattr(self, name, value)
         if last.error is None:
             if checkpoint is not None and not last.interrupted:
@@ -294,7 +317,7 @@ callable, default="random"
 
     def _run(
         self,
-        engine: Engine,
+        engine: PassEngine,
         centers: _core.native.Centers,
         midway: Midway | None,
         checkpoint: Checkpoint | None,
@@ -306,7 +329,7 @@ callable, default="random"
             display=Display() if self.verbose else None,
             checkpoint=checkpoint,
             task=task,
-            fitted=lambda result: self._attributes(engine.rows, result),
+            fitted=lambda result: self._attributes(engine.layout, result),
         )
         return run(
             engine,
@@ -318,14 +341,14 @@ callable, default="random"
             resumed=midway,
         )
 
-    def _attributes(self, rows: Rows, result: Result) -> dict[str, Any]:
+    def _attributes(self, layout: AnyLayout, result: Result) -> dict[str, Any]:
         """The attributes of an estimator fitted with a result."""
         return {
             "_sums": result.centers,
-            "_dtype": rows.values.dtype,
+            "_dtype": layout.dtype,
             "_centers": None,
             "labels_": result.labels.copy(),
-            "inertia_": max(0.0, 2.0 * (rows.total_weight - result.objective)),
+            "inertia_": max(0.0, 2.0 * (layout.total_weight - result.objective)),
             "n_iter_": len(result.iterations),
             "trace_": trace_array(result.iterations),
         }
@@ -352,15 +375,18 @@ callable, default="random"
         check_callable("callback", self.callback)
         check_path("checkpoint", self.checkpoint)
         check_number("checkpoint_seconds", self.checkpoint_seconds, 0)
+        if self.memory_limit is not None:
+            check_number("memory_limit", self.memory_limit, 1)
         if isinstance(self.init, str):
             check_option("init", self.init, METHODS, ", an array or a callable")
 
-    def _checkpoint(self, rows: Rows, warm: bool, n_threads: int) -> Checkpoint | None:
+    def _checkpoint(self, parts: Parts, warm: bool) -> Checkpoint | None:
         """The file of this fit, if it is to have one."""
         if self.checkpoint is None:
             return None
         start = self._sums if warm else None
-        identity = identity_of(rows, n_threads, self.get_params(deep=False), start)
+        content, parameters = content_of(parts), self.get_params(deep=False)
+        identity = identity_of(parts.layout, content, parameters, start)
         return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
 
     def _engine_options(self, n_threads: int) -> EngineOptions:
@@ -368,17 +394,15 @@ callable, default="random"
         return EngineOptions(algorithm, n_threads, n_groups=self.n_groups)
 
     def _start(
-        self, X: Any, engine: Engine, random_state: np.random.RandomState
-    ) -> _core.native.Centers:
-        """Initial centers. What the seeding learned of the first pass goes to the engine."""
-        k, init, rows, n_threads = self.n_clusters, self.init, engine.rows, engine.options.n_threads
+        self, X: Any, parts: Parts, random_state: np.random.RandomState, n_threads: int
+    ) -> tuple[Seeds | None, _core.native.Centers]:
+        """Initial centers, and how they were drawn if they were."""
+        k, init, layout = self.n_clusters, self.init, parts.layout
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
-            seeds = choose_rows(rows, k, init, options, random_state, n_threads)
-            if seeds.first_pass is not None:
-                engine.adopt(seeds.first_pass)
-            return place_rows(rows, rows, seeds.indices)
-        return asked_centers(rows, rows, X, k, init, random_state, n_threads)
+            seeds = choose_rows(parts, k, init, options, random_state)
+            return seeds, place_rows(layout, parts.take(seeds.indices))
+        return None, asked_centers(layout, parts, X, k, init, random_state, n_threads)
 
     def save(self, path: FilePath) -> None:
         """Write the fitted model to a safetensors file, whole or not at all.

@@ -8,10 +8,10 @@ What k-means++ and its greedy form compute on the way, the similarity of every r
 just what the first assign pass would compute: it is kept, and the loop begins with it.
 """
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
+from .batches import picked
 from .caution import caution
-from .centers import fixed_entries, place_rows
-from .engine import Engine, EngineOptions
-from .result import FirstPass
-from .rows import Rows, subset, unit_rows
+from .centers import empty_centers, place_rows
+from .parts import LocalParts, Parts
+from .rows import AnyLayout, Rows, subset, unit_rows
+from .seed_part import Seed, seed_at
 from .validation import checked_centers, checked_indices
 
 
@@ -53,8 +54,8 @@ class Seeds:
     entries: int
     """Stored values read for them: few, where posting lists were walked."""
     seconds: float
-    first_pass: FirstPass | None = None
-    """Known where every row was compared with every seed."""
+    compared: bool = False
+    """Whether every row was compared with every seed: then the parts know the first pass."""
 
 
 Chosen = tuple[NDArray[np.int64], "_Search | None"]
@@ -64,159 +65,181 @@ Chosen = tuple[NDArray[np.int64], "_Search | None"]
 class _Search:
     """Rows chosen one after another, with the similarities of all rows to those chosen."""
 
-    def __init__(
-        self, rows: Rows, n_seeds: int, random_state: np.random.RandomState, n_threads: int
-    ) -> None:
-        self.rows = rows
+    def __init__(self, parts: Parts, n_seeds: int, random_state: np.random.RandomState) -> None:
+        self.parts = parts
         self.random_state = random_state
-        self.n_threads = n_threads
-        self.hashes = rows.hashes(np.arange(rows.n_rows), n_threads)
-        self.native = _core.native.SeedSearch(rows.native(), n_seeds)
         self.indices: list[int] = []
+        self.directions: list[int] = []
         self.similarities = 0
         self.entries = 0
+        parts.each("begin", n_seeds)
 
-    def compare(self, i: int) -> NDArray[np.float64]:
-        """The similarity of every row to row i."""
-        features, values, scale = fixed_entries(self.rows, self.rows, i)
-        similarities = np.empty(self.rows.n_rows)
-        self.entries += self.native.similarities(
-            features, values, scale, self.n_threads, similarities
-        )
-        self.similarities += len(similarities)
-        return similarities
+    def seed(self, i: int) -> Seed:
+        return seed_at(self.parts.layout, self.parts.take(np.array([i])))
 
-    def choose(self, i: int, similarities: NDArray[np.float64] | None = None) -> None:
+    def choose(self, i: int, seed: Seed | None = None) -> None:
         """Makes row i the next seed."""
-        if similarities is None:
-            similarities = self.compare(i)
-        j = len(self.indices)
-        self.native.add(j, similarities, self.hashes, int(self.hashes[i]), self.n_threads)
+        seed = seed or self.seed(i)
+        self.entries += sum(self.parts.each("choose", len(self.indices), seed))
+        self.similarities += self.parts.layout.n_rows
+        self._chosen(i, seed)
+
+    def choose_best(self, drawn: list[int], alpha: float) -> None:
+        """Makes that one of the rows the next seed which leaves the least to be drawn from."""
+        rows, layout = self.parts.take(np.array(drawn)), self.parts.layout
+        seeds = [seed_at(layout, rows, i) for i in range(len(drawn))]
+        found = self.parts.each("compare", seeds, alpha)
+        left = [sum(part[c] for part, _ in found) for c in range(len(drawn))]
+        best = left.index(min(left))
+        self.parts.each("keep", len(self.indices), best, seeds[best])
+        self.entries += sum(entries for _, entries in found)
+        self.similarities += len(drawn) * self.parts.layout.n_rows
+        self._chosen(drawn[best], seeds[best])
+
+    def _chosen(self, i: int, seed: Seed) -> None:
         self.indices.append(i)
+        self.directions.append(seed.direction)
 
     def draw(self, alpha: float, size: int = 1) -> list[int]:
         """Rows in proportion to weight·(alpha − best); none where no direction is left."""
-        total = self.native.weigh(alpha, None, self.n_threads)
-        if total > 0:
-            at = self.random_state.randint(total, size=size, dtype=np.int64)
-            return [self.native.find(int(a)) for a in at]
+        totals = self.parts.each("weigh", alpha)
+        if sum(totals) > 0:
+            return [int(i) for i in self.found(totals, size, "find")]
         # What is left lies within rounding of the seeds, or none is left.
-        left = self.native.open()
-        if left == 0:
-            return []
-        return [self.native.nth_open(int(a)) for a in self.random_state.randint(left, size=size)]
+        left = self.parts.each("open")
+        return [int(i) for i in self.found(left, size, "nth_open")] if sum(left) else []
 
-    def first_pass(self) -> FirstPass:
-        native = self.native
-        return FirstPass(np.array(native.labels), np.array(native.best), np.array(native.second))
+    def found(self, totals: list[int], size: int, step: str) -> NDArray[np.int64]:
+        """Rows at numbers drawn below the sum of the totals of the parts."""
+        at = self.random_state.randint(sum(totals), size=size, dtype=np.int64)
+        reach = np.cumsum(totals)
+        parts = np.searchsorted(reach, at, side="right")
+        rows = np.empty(size, np.int64)
+        for p in np.unique(parts):
+            here = parts == p
+            rows[here] = self.parts.at(int(p), step, at[here] - (reach[p] - totals[p]))
+        return rows
 
 
 def _random(
-    rows: Rows,
-    n_clusters: int,
-    options: SeedOptions,
-    random_state: np.random.RandomState,
-    n_threads: int,
+    parts: Parts, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """Uniform over the distinct directions, without replacement.
 
     Each direction gets a number from the random state and its own content, and the smallest win:
     the draw does not depend on the order of the rows, nor on how often one occurs.
     """
-    keys = _scrambled(rows.hashes(rows.usable, n_threads), random_state)
-    taken = 2 * n_clusters + 16
-    while True:  # more and more of the smallest keys, until enough of them are distinct
-        taken = min(taken, len(keys))
-        smallest = np.argpartition(keys, taken - 1)[:taken]
-        distinct, first = np.unique(keys[smallest], return_index=True)
-        if len(distinct) >= n_clusters or taken == len(keys):
-            return rows.usable[smallest[first]][:n_clusters], None
-        taken *= 4
+    found = parts.each("smallest", _salt(random_state), n_clusters)
+    keys = np.concatenate([keys for keys, _ in found])
+    rows = np.concatenate([rows for _, rows in found])
+    return rows[np.unique(keys, return_index=True)[1]][:n_clusters], None
 
 
 def _kmeans_plus_plus(
-    rows: Rows,
-    n_clusters: int,
-    options: SeedOptions,
-    random_state: np.random.RandomState,
-    n_threads: int,
+    parts: Parts, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """k-means++ (Arthur and Vassilvitskii, 2007) by cosine, as in the paper.
 
     The first seed by weight alone, each other in proportion to alpha − max similarity; with
     alpha = 1.5 the dissimilarity is a metric (Endo and Miyamoto, 2015).
     """
-    search = _Search(rows, n_clusters, random_state, n_threads)
+    search = _Search(parts, n_clusters, random_state)
     while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha)):
         search.choose(drawn[0])
     return np.array(search.indices), search
 
 
 def _greedy(
-    rows: Rows,
-    n_clusters: int,
-    options: SeedOptions,
-    random_state: np.random.RandomState,
-    n_threads: int,
+    parts: Parts, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """k-means++ that draws several candidates for each seed and keeps the best of them."""
     trials = options.n_local_trials or 2 + int(np.log(n_clusters))
-    search = _Search(rows, n_clusters * trials, random_state, n_threads)
+    search = _Search(parts, n_clusters * trials, random_state)
     search.choose(search.draw(options.alpha)[0])
     while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha, trials)):
-        best, best_left, best_similarities = -1, -1, None
-        for i in dict.fromkeys(drawn):
-            similarities = search.compare(i)
-            left = search.native.weigh(options.alpha, similarities, n_threads)
-            if best < 0 or left < best_left:
-                best, best_left, best_similarities = i, left, similarities
-        search.choose(best, best_similarities)
+        search.choose_best(list(dict.fromkeys(drawn)), options.alpha)
     return np.array(search.indices), search
 
 
 def _afk_mc2(
-    rows: Rows,
-    n_clusters: int,
-    options: SeedOptions,
-    random_state: np.random.RandomState,
-    n_threads: int,
+    parts: Parts, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """AFK-MC² (Bachem et al., 2016), spherical as in Pratap et al. (2018).
 
-    One pass for the proposal, half by distance to the first seed and half uniform; then a Markov
-    chain for each seed, whose candidates alone are compared with the seeds so far.
+    One pass for the proposal, half by distance to the first seed and half by weight alone; then a
+    Markov chain for each seed, whose candidates alone are compared with the seeds so far. The
+    proposal stays as it is, so all candidates are drawn at the start.
     """
-    search = _Search(rows, 1, random_state, n_threads)
-    search.choose(search.draw(options.alpha)[0])
-    total = search.native.weigh(options.alpha, None, n_threads)
-    weights = np.zeros(rows.n_rows)
-    weights[rows.usable] = 1.0 if rows.weights is None else rows.weights[rows.usable]
-    proposal = weights / weights.sum()
+    search = _Search(parts, 1, random_state)
+    alpha, length = options.alpha, options.chain_length
+    by_weight = parts.each("weigh", alpha)  # of rows that no seed is near to
+    first = int(search.found(by_weight, 1, "find")[0])
+    size = (n_clusters - 1) * length
+    coins = random_state.randint(2, size=size).astype(bool)
+    drawn = search.found(by_weight, size, "find")
+    search.choose(first)
+    by_distance = parts.each("weigh", alpha)
+    total = sum(by_distance)
     if total > 0:
-        proposal = 0.5 * proposal + 0.5 * (search.native.weights / total)
-    reach = np.cumsum(proposal)
+        drawn[coins] = search.found(by_distance, int(coins.sum()), "find")
 
-    centers = _core.native.Centers(n_clusters, rows.n_features, rows.one)
-    for j in range(1, n_clusters):
-        features, values, _ = fixed_entries(rows, rows, search.indices[-1])
-        centers.place(j - 1, features, values)
-        at = random_state.random_sample(options.chain_length) * reach[-1]
-        candidates = np.minimum(np.searchsorted(reach, at, side="right"), rows.usable[-1])
-        labels, best = np.empty(len(candidates), np.int32), np.empty(len(candidates))
-        _core.native.nearest(rows.native(), centers, candidates, n_threads, labels, best)
-        search.similarities += j * len(candidates)
-        far = np.maximum(options.alpha - best, 0.0)
-        taken = search.hashes[search.indices]
-        far[np.isin(search.hashes[candidates], taken)] = 0.0
-        here = _walk(far, proposal[candidates], random_state.random_sample(len(candidates)))
+    which, at = np.unique(drawn, return_inverse=True)
+    chains = at.reshape(n_clusters - 1, length)
+    pool = parts.take(which)
+    weights = np.ones(len(which)) if pool.weights is None else pool.weights
+    proposal = weights / (parts.layout.total_weight * parts.layout.weight_scale)
+    if total > 0:
+        proposal = 0.5 * proposal + 0.5 * (_weights_of(parts, which) / total)
+    return _walks(search, pool, which, chains, proposal, n_clusters, alpha)
+
+
+def _weights_of(parts: Parts, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each of these rows, in ascending order, weighed when last it was asked for."""
+    at = np.searchsorted(which, parts.starts)
+    found = [
+        parts.at(p, "weights_of", which[begin:end])
+        for p, (begin, end) in enumerate(pairwise(at))
+        if begin < end
+    ]
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def _walks(
+    search: _Search,
+    pool: Rows,
+    which: NDArray[np.int64],
+    chains: NDArray[np.int64],
+    proposal: NDArray[np.float64],
+    n_clusters: int,
+    alpha: float,
+) -> Chosen:
+    """The chains of AFK-MC² over candidates at hand; ``which`` are their numbers."""
+    parts, random_state = search.parts, search.random_state
+    directions = pool.hashes(np.arange(pool.n_rows))
+    centers = empty_centers(pool, n_clusters, pool.one)
+    seed = search.seed(search.indices[0])
+    for j, chain in enumerate(chains):
+        centers.place(j, seed.features, seed.values)
+        labels, best = np.empty(len(chain), np.int32), np.empty(len(chain))
+        _core.native.nearest(pool.native(), centers, chain, 1, labels, best)
+        search.similarities += (j + 1) * len(chain)
+        far = np.maximum(alpha - best, 0.0)
+        taken = np.array(search.directions, np.uint64)
+        far[np.isin(directions[chain], taken)] = 0.0
+        here = _walk(far, proposal[chain], random_state.random_sample(len(chain)))
         if far[here] > 0:
-            search.indices.append(int(candidates[here]))
-            continue
-        # The chain met no direction that is new.
-        left = rows.usable[~np.isin(search.hashes[rows.usable], taken)]
-        if not len(left):
-            break
-        search.indices.append(int(left[random_state.randint(len(left))]))
+            i = int(which[chain[here]])
+        else:  # the chain met no direction that is new
+            left = parts.each("left", taken)
+            if not sum(left):
+                break
+            at = int(random_state.randint(sum(left)))
+            reach = np.cumsum(left)
+            p = int(np.searchsorted(reach, at, side="right"))
+            i = parts.at(p, "nth_left", taken, at - int(reach[p] - left[p]))
+        seed = search.seed(i)
+        search.indices.append(i)
+        search.directions.append(seed.direction)
     return np.array(search.indices), search
 
 
@@ -231,79 +254,59 @@ def _walk(far: NDArray[Any], proposal: NDArray[Any], chance: NDArray[Any]) -> in
 
 
 def _kmeans_parallel(
-    rows: Rows,
-    n_clusters: int,
-    options: SeedOptions,
-    random_state: np.random.RandomState,
-    n_threads: int,
+    parts: Parts, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """k-means|| (Bahmani et al., 2012): a few rounds of many independent draws, then k-means++.
 
     Each round every row is drawn with a probability in proportion to alpha − best; the candidates,
     weighted by the rows nearest to them, are then reduced to n_clusters by k-means++.
     """
-    search = _Search(rows, 1, random_state, n_threads)
+    search = _Search(parts, 1, random_state)
     search.choose(search.draw(options.alpha)[0])
-    candidates = [search.indices[0]]
-    best, labels = np.array(search.native.best), np.zeros(rows.n_rows, np.int64)
-    weights = np.zeros(rows.n_rows)
-    weights[rows.usable] = 1.0 if rows.weights is None else rows.weights[rows.usable]
+    alpha, expected = options.alpha, options.oversampling * n_clusters
+    candidates, directions = list(search.indices), list(search.directions)
+    parts.each("begin_rounds")
     for _ in range(options.rounds):
-        far = weights * np.clip(options.alpha - best, 0.0, None)
-        drawn = _independent_draws(far, options.oversampling * n_clusters, random_state)
-        drawn = drawn[~np.isin(search.hashes[drawn], search.hashes[candidates])]
-        drawn = drawn[np.sort(np.unique(search.hashes[drawn], return_index=True)[1])]
+        total = float(sum(parts.each("far_total", alpha)))
+        drawn = np.concatenate(
+            parts.each("oversample", alpha, _salt(random_state), expected, total)
+        )
         if not len(drawn):
             continue
-        found, similarities = _nearest(rows, place_rows(rows, rows, drawn), len(drawn), n_threads)
-        search.similarities += len(drawn) * rows.n_rows
-        nearer = similarities > best
-        labels[nearer] = found[nearer] + len(candidates)
-        best[nearer] = similarities[nearer]
-        candidates.extend(int(i) for i in drawn)
-    nearby = np.bincount(labels, weights, len(candidates)).astype(np.float64)
-    reduced = subset(rows, np.array(candidates), nearby)
-    indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state, n_threads)
+        pool = parts.take(drawn)
+        found = pool.hashes(np.arange(len(drawn)))
+        new = np.sort(np.unique(found, return_index=True)[1])
+        new = new[~np.isin(found[new], np.array(directions, np.uint64))]
+        if not len(new):
+            continue
+        parts.each("approach", picked(pool, new), len(candidates))
+        search.similarities += len(new) * parts.layout.n_rows
+        candidates.extend(drawn[new].tolist())
+        directions.extend(found[new].tolist())
+    nearby = np.sum(parts.each("nearby", len(candidates)), axis=0) / parts.layout.one
+    pool = parts.take(np.array(candidates))
+    reduced = LocalParts(subset(pool, np.arange(len(candidates)), nearby), 1)
+    indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state)
     search.similarities += inner.similarities if inner else 0
-    picked = [candidates[i] for i in indices]
-    return np.array(_topped_up(search, picked, n_clusters, options)), search
-
-
-def _nearest(
-    rows: Rows, centers: _core.native.Centers, n_centers: int, n_threads: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The nearest of the centers for every row, by a pass of Lloyd, and how similar it is."""
-    engine = Engine(rows, n_centers, EngineOptions(n_threads=n_threads))
-    engine.assign(centers)
-    similarities = np.empty(rows.n_rows)
-    _core.native.own_similarities(rows.native(), centers, engine.labels, n_threads, similarities)
-    return engine.labels, similarities
-
-
-def _independent_draws(
-    far: NDArray[np.float64], expected: float, random_state: np.random.RandomState
-) -> NDArray[np.int64]:
-    """Each row by itself, with probability min(1, expected·far/Σ far)."""
-    # Chances by row number and a sum rounded once: the same however the rows are split.
-    chance = _scrambled(np.arange(len(far), dtype=np.uint64), random_state) / 2.0**64
-    return np.flatnonzero(chance * math.fsum(far) < expected * far)
+    chosen = [candidates[i] for i in indices]
+    return np.array(_topped_up(search, chosen, n_clusters, options)), search
 
 
 def _topped_up(
-    search: _Search, picked: list[int], n_clusters: int, options: SeedOptions
+    search: _Search, chosen: list[int], n_clusters: int, options: SeedOptions
 ) -> list[int]:
     """Too few candidates: the rest is drawn from all rows."""
-    if len(picked) < n_clusters:
-        for i in picked:
+    if len(chosen) < n_clusters:
+        for i in chosen:
             if i != search.indices[0]:
                 search.choose(i)
-        while len(picked) < n_clusters and (drawn := search.draw(options.alpha)):
+        while len(chosen) < n_clusters and (drawn := search.draw(options.alpha)):
             search.choose(drawn[0])
-            picked.append(drawn[0])
-    return picked
+            chosen.append(drawn[0])
+    return chosen
 
 
-METHODS: dict[str, Callable[[Rows, int, SeedOptions, np.random.RandomState, int], Chosen]] = {
+METHODS: dict[str, Callable[[Parts, int, SeedOptions, np.random.RandomState], Chosen]] = {
     "random": _random,
     "k-means++": _kmeans_plus_plus,
     "greedy-k-means++": _greedy,
@@ -313,17 +316,16 @@ METHODS: dict[str, Callable[[Rows, int, SeedOptions, np.random.RandomState, int]
 
 
 def choose_rows(
-    rows: Rows,
+    parts: Parts,
     n_clusters: int,
     method: str,
     options: SeedOptions,
     random_state: np.random.RandomState,
-    n_threads: int,
 ) -> Seeds:
     """Seeds by one of the methods; a warning, and repeated rows, where directions run out."""
     started = time.perf_counter()
-    indices, search = METHODS[method](rows, n_clusters, options, random_state, n_threads)
-    first_pass = None
+    indices, search = METHODS[method](parts, n_clusters, options, random_state)
+    compared = False
     if len(indices) < n_clusters:
         caution(
             f"The rows have only {len(indices)} distinct directions, fewer than "
@@ -332,19 +334,21 @@ def choose_rows(
         )
         indices = np.resize(indices, n_clusters)
     elif search and method in ("k-means++", "greedy-k-means++"):
-        first_pass = search.first_pass()
+        compared = True
+    if search and not compared:
+        parts.each("end")
     return Seeds(
         indices=np.asarray(indices, np.int64),
         similarities=search.similarities if search else 0,
         entries=search.entries if search else 0,
         seconds=time.perf_counter() - started,
-        first_pass=first_pass,
+        compared=compared,
     )
 
 
 def asked_centers(
-    layout: Rows,
-    rows: Rows,
+    layout: AnyLayout,
+    parts: Parts,
     X: Any,
     n_clusters: int,
     init: Any,
@@ -358,12 +362,18 @@ def asked_centers(
     if callable(init):
         init = init(X, n_clusters=n_clusters, random_state=random_state)
     if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
-        which = checked_indices(np.asarray(init), n_clusters, rows)
-        return place_rows(layout, rows, which)
-    return given_centers(layout, checked_centers(init, n_clusters, rows), n_threads)
+        which = checked_indices(np.asarray(init), n_clusters, parts.layout)
+        seeds = parts.take(which)
+        if seeds.zero.any():
+            raise ValueError(
+                f"init names row {which[np.argmax(seeds.zero)]}, which is all zero: a center needs "
+                "a direction."
+            )
+        return place_rows(layout, seeds)
+    return given_centers(layout, checked_centers(init, n_clusters, parts.layout), n_threads)
 
 
-def given_centers(rows: Rows, init: Any, n_threads: int) -> _core.native.Centers:
+def given_centers(rows: AnyLayout, init: Any, n_threads: int) -> _core.native.Centers:
     """Centers from a validated array, dense or sparse."""
     seeds = unit_rows(init, n_threads=n_threads, name="init")
     if np.any(seeds.zero):
@@ -373,12 +383,6 @@ def given_centers(rows: Rows, init: Any, n_threads: int) -> _core.native.Centers
     return place_rows(rows, seeds)
 
 
-def _scrambled(
-    numbers: NDArray[np.uint64], random_state: np.random.RandomState
-) -> NDArray[np.uint64]:
-    """Random keys for numbers: SplitMix64's finalizer (Steele, Lea and Flood, 2014), seeded."""
+def _salt(random_state: np.random.RandomState) -> int:
     high, low = random_state.randint(2**32, size=2, dtype=np.int64)
-    keys = numbers ^ np.uint64((int(high) << 32) | int(low))
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    return keys ^ (keys >> np.uint64(31))
+    return (int(high) << 32) | int(low)

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from .centers import sums_of
 from .checkpoint import Checkpoint, Midway, Saved
-from .engine import Engine
+from .engine import PassEngine
 from .interrupts import interrupts_noted
 from .progress import Watch
 from .result import Iteration, Result, StopReason
@@ -20,7 +20,7 @@ EMPTY_CLUSTER = ("relocate", "keep")
 
 
 def run(
-    engine: Engine,
+    engine: PassEngine,
     centers: _core.native.Centers,
     *,
     max_iter: int = 300,
@@ -33,7 +33,7 @@ def run(
 
     The run ends after an assign pass, before the centers move again, so the labels always are
     those of the centers returned. Ctrl-C and callbacks take effect there too: the result so far is
-    returned. With ``resumed``, the engine is fresh and ``centers`` are those restored from it.
+    returned. With ``resumed``, engine and ``centers`` are those restored from it.
     """
     watch = watch or Watch()
     iterations = list(resumed.iterations) if resumed else []
@@ -43,10 +43,11 @@ def run(
     def result() -> Result:
         return Result(
             labels=engine.labels,
-            centers=sums_of(engine.rows, centers),
+            centers=sums_of(engine.layout, centers),
             objective=objective,
             iterations=iterations,
             stopped=stopped or "callback",
+            used=engine.used(),
             interrupted=interrupted(),
             error=watch.error,
         )
@@ -54,14 +55,14 @@ def run(
     def midway() -> Midway:
         before = engine.labels if stopped is None else engine.previous
         done = iterations if stopped is None else iterations[:-1]
-        return Midway(before, sums_of(engine.rows, centers), done)
+        return Midway(before, sums_of(engine.layout, centers), done)
 
     with interrupts_noted() as interrupted:
         while stopped is None:
             watch.begin()
             before = objective
-            step, changes = _assign(engine, centers, len(iterations) + 1, resumed)
-            resumed, objective = None, step.objective
+            step, changes = _assign(engine, centers, len(iterations) + 1)
+            objective = step.objective
             iterations.append(step)
             asked = watch.passed(step, result)
             if step.changed == 0:
@@ -116,14 +117,11 @@ def _seen_before(step: Iteration, earlier: list[Iteration]) -> bool:
 
 
 def _assign(
-    engine: Engine, centers: _core.native.Centers, number: int, resumed: Midway | None
+    engine: PassEngine, centers: _core.native.Centers, number: int
 ) -> tuple[Iteration, _core.native.SumChanges | None]:
     """One pass: what it did, and how the sums change by it; None where no label changed."""
     started = time.perf_counter()
     work = engine.assign(centers)
-    if resumed is not None:  # the first pass of this engine, but not of the run
-        engine.previous[:] = resumed.labels
-        work.changed = int(np.count_nonzero(engine.labels != resumed.labels))
     assigned = time.perf_counter()
     changes = engine.sum_changes() if work.changed else None
     step = Iteration(
@@ -136,8 +134,8 @@ def _assign(
         skipped_by_centers=work.skipped_by_centers,
         changed=work.changed,
         relocated=0,
-        objective=centers.objective(changes) / engine.rows.weight_scale,
-        fingerprint=_core.native.hash_labels(engine.labels),
+        objective=centers.objective(changes) / engine.layout.weight_scale,
+        fingerprint=engine.fingerprint(),
         movement=0.0,
         assign_seconds=assigned - started,
         update_seconds=0.0,
@@ -146,7 +144,7 @@ def _assign(
 
 
 def _move(
-    engine: Engine,
+    engine: PassEngine,
     centers: _core.native.Centers,
     step: Iteration,
     changes: _core.native.SumChanges | None,
@@ -158,7 +156,7 @@ def _move(
     relocated = engine.relocate(centers) if empty_cluster == "relocate" else 0
     if relocated:
         changes = engine.sum_changes()
-    centers.move(changes, engine.options.n_threads)
+    engine.move(centers, changes)
     return replace(
         step,
         relocated=relocated,

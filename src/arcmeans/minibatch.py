@@ -17,6 +17,7 @@ from .caution import caution
 from .centers import place_rows
 from .initialise import METHODS, SeedOptions, asked_centers, choose_rows
 from .interrupts import interrupts_noted
+from .parts import LocalParts
 from .result import CenterSums
 from .rows import Rows, warn_of_zero_rows
 from .running_sums import Step, Stream, inertia, no_rows, variance
@@ -293,9 +294,12 @@ callable, default="greedy-k-means++"
         k, init, layout = self.n_clusters, self.init, no_rows(rows.n_features)
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha)
-            seeds = choose_rows(sample, k, init, options, random_state, n_threads)
+            parts = LocalParts(sample, n_threads)
+            seeds = choose_rows(parts, k, init, options, random_state)
             return place_rows(layout, sample, seeds.indices)
-        return asked_centers(layout, rows, X, k, init, random_state, n_threads)
+        return asked_centers(
+            layout, LocalParts(rows, n_threads), X, k, init, random_state, n_threads
+        )
 
     @property
     def counts_(self) -> NDArray[np.float64]:

@@ -99,6 +99,8 @@ class Result:
     """Σ w·cos of the rows to their centers."""
     iterations: list[Iteration]
     stopped: StopReason
+    used: int
+    """The number of clusters that have rows."""
     interrupted: bool
     """Ctrl-C was pressed, in time to stop the run or not."""
     error: BaseException | None = None

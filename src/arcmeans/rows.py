@@ -7,7 +7,8 @@ by falling document frequency (see ``cpp/rows.hpp`` for why).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +18,9 @@ from numpy.typing import NDArray
 
 from . import _core
 from .caution import caution
+from .layout import Frequent, Layout, by_frequency, fixed_point_one, frequent, inverse, weigh
 
 MAX_FEATURES = 2**31 - 1
-RARE = 16
-"""A feature that more rows have than these is frequent in any case."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,12 @@ class Rows:
     """The rank of each entry's feature."""
     by_rank: NDArray[np.int32] | None = None
     """The caller's feature for each rank; None for dense rows, where they are the same."""
-    above: tuple[int, ...] = ()
-    """How many features more than 0, 1, 2, … rows have; where it is empty all are frequent."""
-    n_entries: int = 0
-    """The stored entries of all rows that the features were counted in."""
+    frequent: Frequent | None = None
+    """Of sparse rows; where it is None all features are frequent."""
 
     def n_frequent(self, n_clusters: int) -> int:
-        """How many features are frequent: centers keep those in full and the rest as lists.
-
-        Lists are slower, so there are only as many as it takes for the centers (10 bytes for each
-        frequent feature) to need no more memory than the rows (8 bytes an entry).
-        """
-        for number in self.above:
-            if 10 * n_clusters * number <= 8 * self.n_entries:
-                return number
-        return self.above[-1] if self.above else self.n_features
+        """How many features centers keep in full."""
+        return self.n_features if self.frequent is None else self.frequent.count(n_clusters)
 
     @property
     def n_rows(self) -> int:
@@ -67,11 +58,19 @@ class Rows:
     @cached_property
     def rank(self) -> NDArray[np.int32] | None:
         """The rank of each of the caller's features."""
-        if self.by_rank is None:
-            return None
-        rank = np.empty(self.n_features, np.int32)
-        rank[self.by_rank] = np.arange(self.n_features, dtype=np.int32)
-        return rank
+        return inverse(self.by_rank)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @property
+    def n_zero(self) -> int:
+        return int(self.zero.sum())
+
+    @property
+    def n_usable(self) -> int:
+        return len(self.usable)
 
     @cached_property
     def total_weight(self) -> float:
@@ -118,6 +117,10 @@ class Rows:
         return self.by_rank[self.features[at]], self.values[at]
 
 
+AnyLayout = Rows | Layout
+"""What places a center among rows: their features, their order and scale."""
+
+
 def unit_rows(
     X: Any,
     *,
@@ -137,17 +140,52 @@ def unit_rows(
     counted = parts["zero"] == 0
     if sample_weight is not None:  # what a row without a direction weighs is of no account
         sample_weight = np.where(counted, sample_weight, 0.0)
-    weights, weight_scale = _scaled_weights(sample_weight, counted)
-    total = float(counted.sum()) if weights is None else math.fsum(weights[counted])
-    return Rows(weights=weights, weight_scale=weight_scale, one=fixed_point_one(total), **parts)
+    found = weigh(int(counted.sum()) if sample_weight is None else sample_weight[counted])
+    weights = None
+    if not found.all_one:
+        assert sample_weight is not None
+        weights = sample_weight * found.scale
+    one = fixed_point_one(found.scaled_total)
+    return Rows(weights=weights, weight_scale=found.scale, one=one, **parts)
+
+
+def laid_out(
+    X: Any,
+    layout: Layout,
+    weights: NDArray[np.float64] | None,
+    n_threads: int,
+    *,
+    owned: bool = False,
+    name: str = "X",
+) -> Rows:
+    """Unit rows of a part of the data, in the layout of all. ``weights`` are scaled already."""
+    if sp.issparse(X):
+        parts = _unit_sparse(X, n_threads, owned, name, layout)
+    else:
+        parts = _unit_dense(X, n_threads, owned, name)
+    return Rows(weights=weights, weight_scale=layout.weight_scale, one=layout.one, **parts)
+
+
+def concatenated(parts: Sequence[Rows]) -> Rows:
+    """Rows of one layout, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("values", "zero", "weights", "features")
+        if getattr(parts[0], name) is not None
+    }
+    if parts[0].starts is not None:
+        sizes = [np.diff(part.starts) for part in parts if part.starts is not None]
+        joined["starts"] = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    return replace(parts[0], **joined)
 
 
 def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:
     """Some of the rows, with weights of their own; features keep their ranks."""
     parts: dict[str, Any] = {
         "by_rank": rows.by_rank,
-        "above": rows.above,
-        "n_entries": rows.n_entries,
+        "frequent": rows.frequent,
     }
     if rows.starts is None or rows.features is None:
         values = rows.values[which]
@@ -157,60 +195,47 @@ def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -
         parts["starts"] = starts
         at = np.arange(starts[-1]) + np.repeat(rows.starts[which] - starts[:-1], sizes)
         parts["features"], values = rows.features[at], rows.values[at]
-    scaled, weight_scale = _scaled_weights(weights, rows.zero[which] == 0)
+    found = weigh(weights[rows.zero[which] == 0])
     return Rows(
         values=values,
         zero=rows.zero[which],
         n_features=rows.n_features,
-        weights=scaled,
-        weight_scale=weight_scale,
-        one=fixed_point_one(float(weights.sum()) * weight_scale),
+        weights=None if found.all_one else weights * found.scale,
+        weight_scale=found.scale,
+        one=fixed_point_one(found.scaled_total),
         **parts,
     )
 
 
-def fixed_point_one(total_weight: float) -> float:
-    """1.0 in fixed point: 2^61 is never passed by the sum of all rows, whatever their signs."""
-    return math.ldexp(1.0, 61 - math.ceil(math.log2(max(total_weight, 1.0))))
-
-
-def warn_of_zero_rows(rows: Rows) -> None:
-    zero = int(rows.zero.sum())
-    if zero:
+def warn_of_zero_rows(rows: AnyLayout) -> None:
+    if rows.n_zero:
         caution(
-            f"{zero} of {rows.n_rows} rows are all zero: they have no direction, get label -1 "
-            "and move no center.",
+            f"{rows.n_zero} of {rows.n_rows} rows are all zero: they have no direction, get label "
+            "-1 and move no center.",
         )
 
 
-def _scaled_weights(
-    weights: NDArray[np.float64] | None, counted: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64] | None, float]:
-    """Weights times a power of two: 1 for whole numbers, else so that the largest is about 1."""
-    if weights is None or np.all(weights[counted] == 1.0):
-        return None, 1.0
-    if not weights.any():
-        return weights, 1.0
-    largest, total = float(weights.max()), float(weights.sum())
-    whole = total <= 2.0**31 and bool(np.all(weights == np.floor(weights)))
-    exponent = 0 if whole else -math.floor(math.log2(largest))
-    scale = math.ldexp(1.0, exponent)
-    return weights * scale, scale
-
-
-def _unit_sparse(X: Any, n_threads: int, owned: bool, name: str) -> dict[str, Any]:
+def _unit_sparse(
+    X: Any,
+    n_threads: int,
+    owned: bool,
+    name: str,
+    layout: Layout | None = None,
+) -> dict[str, Any]:
     n_rows, n_features = X.shape
     if n_features > MAX_FEATURES:
         raise ValueError(f"{name} has {n_features} features; the limit is {MAX_FEATURES}.")
-    X, found, frequency = _canonical(X, owned, name)
+    X, found, frequency = canonical(X, owned, name)
     owned = owned or X.has_been_copied
     starts, indices, data = X.starts, X.indices, X.data
     if found.not_finite_row >= 0:
-        _raise_not_finite(name, found.not_finite_row)
+        raise_not_finite(name, found.not_finite_row)
 
-    by_rank = np.argsort(-frequency, kind="stable").astype(np.int32)
-    rank = np.empty(n_features, np.int32)
-    rank[by_rank] = np.arange(n_features, dtype=np.int32)
+    by_rank, often = by_frequency(frequency), frequent(frequency)
+    if layout is not None and layout.by_rank is not None:
+        by_rank, often = layout.by_rank, layout.frequent
+    rank = inverse(by_rank)
+    assert rank is not None
     in_place = owned and indices.dtype == np.int32 and indices.flags.writeable
     features = indices if in_place else np.empty(len(indices), np.int32)
     values = data if owned and data.flags.writeable else np.empty_like(data)
@@ -223,22 +248,23 @@ def _unit_sparse(X: Any, n_threads: int, owned: bool, name: str) -> dict[str, An
         "starts": starts,
         "features": features,
         "by_rank": by_rank,
-        "above": tuple(int(np.count_nonzero(frequency > rows)) for rows in range(RARE + 1)),
-        "n_entries": len(indices),
+        "frequent": often,
     }
 
 
 @dataclass(frozen=True)
-class _Csr:
+class Csr:
+    """Compressed sparse rows in the types that the core reads."""
+
     starts: NDArray[np.int64]
     indices: NDArray[Any]
     data: NDArray[Any]
     has_been_copied: bool
 
 
-def _canonical(
+def canonical(
     X: Any, owned: bool, name: str
-) -> tuple[_Csr, _core.native.Inspection, NDArray[np.int64]]:
+) -> tuple[Csr, _core.native.Inspection, NDArray[np.int64]]:
     """Sorted rows without duplicates or stored zeros: the caller's own, or a copy made so."""
     for attempt in range(2):
         starts = np.ascontiguousarray(X.indptr, np.int64)
@@ -260,7 +286,7 @@ def _canonical(
         X.has_sorted_indices = False
         X.sum_duplicates()
         X.eliminate_zeros()
-    return _Csr(starts, indices[:end], data[:end], attempt == 1), found, frequency
+    return Csr(starts, indices[:end], data[:end], attempt == 1), found, frequency
 
 
 def _native_indices(indices: NDArray[Any]) -> NDArray[Any]:
@@ -280,11 +306,11 @@ def _unit_dense(X: NDArray[Any], n_threads: int, owned: bool, name: str) -> dict
     zero = np.empty(X.shape[0], np.uint8)
     not_finite = _core.native.unit_dense(X, n_threads, values, zero)
     if not_finite >= 0:
-        _raise_not_finite(name, not_finite)
+        raise_not_finite(name, not_finite)
     return {"values": values, "zero": zero, "n_features": X.shape[1]}
 
 
-def _raise_not_finite(name: str, row: int) -> None:
+def raise_not_finite(name: str, row: int) -> None:
     raise ValueError(
         f"{name} contains NaN or infinity (first in row {row}); every value must be finite."
     )

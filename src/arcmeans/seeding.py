@@ -10,12 +10,12 @@ from sklearn.utils import check_random_state
 
 from .initialise import METHODS, SeedOptions, Seeds, choose_rows
 from .rows import Rows, warn_of_zero_rows
+from .streamed import checked_parts
 from .validation import (
     check_enough,
     check_integer,
     check_number,
     check_option,
-    checked_rows,
     threads,
 )
 
@@ -43,8 +43,8 @@ class Seeding:
     def centers(self) -> NDArray[Any]:
         """The chosen rows, of unit length, ``(n_clusters, n_features)`` in the dtype of X."""
         centers = np.zeros((len(self.indices), self._rows.n_features), self._rows.values.dtype)
-        for center, i in zip(centers, self.indices, strict=True):
-            features, values = self._rows.entries(int(i))
+        for i, center in enumerate(centers):
+            features, values = self._rows.entries(i)
             center[features] = values
         return centers
 
@@ -70,7 +70,7 @@ def seed(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix or array} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix or array, RowStore} of shape (n_samples, n_features)
     n_clusters : int
         The number of seeds.
     method : {"random", "k-means++", "greedy-k-means++", "afk-mc2", "k-means||"}, \
@@ -107,21 +107,20 @@ default="k-means++"
     check_number("oversampling", oversampling, 0)
     if n_local_trials is not None:
         check_integer("n_local_trials", n_local_trials, 1)
-    rows = checked_rows(X, sample_weight=sample_weight, n_threads=threads(n_threads))
-    check_enough(rows, n_clusters)
-    warn_of_zero_rows(rows)
+    parts = checked_parts(X, sample_weight=sample_weight, n_threads=threads(n_threads))
+    check_enough(parts.layout, n_clusters)
+    warn_of_zero_rows(parts.layout)
     options = SeedOptions(alpha, chain_length, n_local_trials, oversampling, rounds)
-    seeds: Seeds = choose_rows(
-        rows, n_clusters, method, options, check_random_state(random_state), threads(n_threads)
-    )
-    known = seeds.first_pass
+    state = check_random_state(random_state)
+    seeds: Seeds = choose_rows(parts, n_clusters, method, options, state)
+    known = parts.each("first_pass") if seeds.compared else None
     return Seeding(
         indices=seeds.indices,
         similarities=seeds.similarities,
         entries=seeds.entries,
         seconds=seeds.seconds,
-        labels=None if known is None else known.labels,
-        max_similarity=None if known is None else known.best,
-        second_similarity=None if known is None else known.second,
-        _rows=rows,
+        labels=None if known is None else np.concatenate([part.labels for part in known]),
+        max_similarity=None if known is None else np.concatenate([part.best for part in known]),
+        second_similarity=None if known is None else np.concatenate([p.second for p in known]),
+        _rows=parts.take(seeds.indices),
     )

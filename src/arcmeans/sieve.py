@@ -11,20 +11,19 @@ LINE = 32
 
 
 def bound_bytes(n_rows: int, n_clusters: int) -> int:
-    """What the bounds take: 2 bytes for each row and lane, 2 for each row and line, and one more
-    number a row."""
+    """What the bounds take: 2 bytes a row for each lane and for each line, and 4 for the own."""
     lines = -(-n_clusters // LINE)
     return n_rows * (2 * LINE * lines + 2 * lines + 4)
 
 
 class SieveBounds:
-    """The bounds of all rows, as arrays (see ``cpp/assign/sieve.hpp``); none where they are not to
-    be kept."""
+    """The bounds of all rows, as arrays (``cpp/assign/sieve.hpp``), or none if not to be kept."""
 
-    def __init__(self, rows: Rows, n_clusters: int, keep: bool, n_threads: int) -> None:
+    def __init__(self, rows: Rows, n_clusters: int, keep: bool) -> None:
         n, lines = rows.n_rows, -(-n_clusters // LINE)
-        n_frequent = rows.n_frequent(n_clusters)
-        self._packed = _core.native.PackedRows(rows.native(), n_frequent, n_threads)
+        self._n_frequent = rows.n_frequent(n_clusters)
+        self._rises = _core.native.SieveRises(n_clusters)
+        self._packed: _core.native.PackedRows | None = None
         self.lower: NDArray[np.float32] | None = None
         """At most the cosine to the own center; minus infinity where nothing is known."""
         self.uppers: NDArray[np.int16] | None = None
@@ -37,13 +36,16 @@ class SieveBounds:
             self.tops = np.empty(n * lines + LINE, np.int16)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
-        """Bounds on the best and the second center say too little here: the next pass is a full
-        one."""
+        """Bounds on the best and the second say too little here: the next pass is a full one."""
 
-    def forget(self, rows: list[int]) -> None:
+    def forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
         if self.lower is not None:
             self.lower[rows] = -np.inf
+
+    def detach(self) -> None:
+        """The rows are let go, and so is their copy."""
+        self._packed = None
 
     def assign(
         self,
@@ -55,7 +57,18 @@ class SieveBounds:
         chunk_rows: int,
     ) -> _core.native.Work:
         """One pass over the rows."""
-        bounds = (self.lower, self.uppers, self.tops)
+        if self._packed is None:
+            self._packed = _core.native.PackedRows(rows, self._n_frequent, n_threads)
         return _core.native.sift(
-            rows, self._packed, centers, labels, previous, *bounds, n_threads, chunk_rows
+            rows,
+            self._packed,
+            centers,
+            self._rises,
+            labels,
+            previous,
+            self.lower,
+            self.uppers,
+            self.tops,
+            n_threads,
+            chunk_rows,
         )

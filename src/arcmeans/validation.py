@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .engine import usable_cpus
-from .rows import Rows, unit_rows
+from .rows import AnyLayout, Rows, unit_rows
 
 MOST_THREADS = 1024
 """More are of no use and only cost."""
@@ -94,24 +94,29 @@ def checked_rows(
     n_threads: int,
 ) -> Rows:
     """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
-    _check_unmasked("X", X)
-    dtype: Any = [np.float64, np.float32]
-    if isinstance(X, np.ndarray) or sp.issparse(X):  # other byte orders become this machine's
-        X = X.astype(X.dtype.newbyteorder("="), copy=False)
-    if getattr(X, "dtype", None) == np.float16:
-        dtype = np.float32
+    check_unmasked("X", X)
+    X, dtype = as_native(X)
     checked = check(X, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False)
     return unit_rows(
         checked,
-        sample_weight=_checked_weights(sample_weight, checked.shape[0]),
+        sample_weight=checked_weights(sample_weight, checked.shape[0]),
         n_threads=n_threads,
         owned=_is_a_copy(checked, X),
     )
 
 
-def check_enough(rows: Rows, n_clusters: int) -> None:
+def as_native(X: Any) -> tuple[Any, Any]:
+    """X in the byte order of this machine, and the dtypes it may be taken in."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        X = X.astype(X.dtype.newbyteorder("="), copy=False)
+    if getattr(X, "dtype", None) == np.float16:
+        return X, np.float32
+    return X, [np.float64, np.float32]
+
+
+def check_enough(rows: AnyLayout, n_clusters: int) -> None:
     """As many rows as clusters, that can move a center."""
-    usable = len(rows.usable)
+    usable = rows.n_usable
     if rows.n_rows < n_clusters:
         raise ValueError(f"n_samples={rows.n_rows} should be >= n_clusters={n_clusters}.")
     if usable < n_clusters:
@@ -121,9 +126,9 @@ def check_enough(rows: Rows, n_clusters: int) -> None:
         )
 
 
-def checked_centers(init: Any, n_clusters: int, rows: Rows) -> Any:
+def checked_centers(init: Any, n_clusters: int, rows: AnyLayout) -> Any:
     """An array of centers, dense or sparse, of the right shape."""
-    _check_unmasked("init", init)
+    check_unmasked("init", init)
     init = check_array(
         init,
         accept_sparse="csr",
@@ -140,8 +145,8 @@ def checked_centers(init: Any, n_clusters: int, rows: Rows) -> Any:
     return init
 
 
-def checked_indices(init: NDArray[Any], n_clusters: int, rows: Rows) -> NDArray[np.int64]:
-    """Row numbers for initial centers: as many as clusters, in range, each with a direction."""
+def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyLayout) -> NDArray[np.int64]:
+    """Row numbers for initial centers: as many as clusters, and in range."""
     if len(init) != n_clusters:
         raise ValueError(f"init names {len(init)} rows, but n_clusters={n_clusters}.")
     wrong = (init < 0) | (init >= rows.n_rows)
@@ -149,20 +154,16 @@ def checked_indices(init: NDArray[Any], n_clusters: int, rows: Rows) -> NDArray[
         raise ValueError(
             f"init names row {init[np.argmax(wrong)]}, outside [0, n_samples={rows.n_rows})."
         )
-    indices = init.astype(np.int64)
-    zero = rows.zero[indices] != 0
-    if zero.any():
-        raise ValueError(
-            f"init names row {indices[np.argmax(zero)]}, which is all zero: a center needs a "
-            "direction."
-        )
-    return indices
+    return init.astype(np.int64)
 
 
-def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+def checked_weights(
+    weights: ArrayLike | None, n_rows: int, *, alone: bool = True
+) -> NDArray[np.float64] | None:
+    """Weights of all rows, or where they are not ``alone`` of a part of them."""
     if weights is None:
         return None
-    _check_unmasked("sample_weight", weights)
+    check_unmasked("sample_weight", weights)
     weights = np.asarray(weights)
     if weights.dtype.kind not in "biufO":
         raise ValueError(f"sample_weight has dtype {weights.dtype}, expected real numbers.")
@@ -175,19 +176,24 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
-    if not weights.any():
+    if alone:
+        with np.errstate(over="ignore"):
+            check_weight_range(float(weights.max(initial=0.0)), float(weights.sum()))
+    return weights
+
+
+def check_weight_range(largest: float, total: float) -> None:
+    """Not all zero, and within what the fixed-point sums can be scaled to."""
+    if largest == 0.0:
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
-    with np.errstate(over="ignore"):
-        largest, total = float(weights.max()), float(weights.sum())
     if largest < 2.0**-1000 or total > 2.0**1000:
         raise ValueError(
             f"sample_weight has a largest value of {largest:g} and a sum of {total:g}; they should "
             f"lie between {2.0**-1000:g} and {2.0**1000:g}."
         )
-    return weights
 
 
-def _check_unmasked(name: str, values: Any) -> None:
+def check_unmasked(name: str, values: Any) -> None:
     """A mask would be dropped on the way, and what it hides be taken for data."""
     masked = np.count_nonzero(np.ma.getmaskarray(values)) if np.ma.isMaskedArray(values) else 0
     if masked:

@@ -1,0 +1,544 @@
+"""Rows on a Dask cluster: the same bits, however they are split and whatever becomes of workers."""
+
+import contextlib
+import itertools
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from distributed import Client, LocalCluster, WorkerPlugin
+
+import arcmeans
+import arcmeans.dask
+from arcmeans import RowStore, SphericalKMeans
+from arcmeans.engine import ALGORITHMS
+from arcmeans.initialise import METHODS
+
+from .cases import CASES
+from .test_long_fits import BreakError, break_at
+from .test_seeding import text_like
+from .test_store import assert_same_fit, with_zero_rows
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*rows are all zero"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Sending large graph"),  # rows in the graph, for a test
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Three workers in this process: quick."""
+    with (
+        LocalCluster(
+            n_workers=3,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def blocks(X, *ends):
+    """X in delayed blocks."""
+    ends = [0, *ends, X.shape[0]]
+    return [dask.delayed(X[a:b]) for a, b in itertools.pairwise(ends)]
+
+
+PARTITIONINGS = {
+    "one": (),
+    "even": (75, 150, 225),
+    "skewed": (1, 2, 290),
+    "empty": (0, 100, 100, 100, 300),
+}
+
+
+class TestFit:
+    @pytest.mark.parametrize("partitioning", PARTITIONINGS)
+    @pytest.mark.parametrize("algorithm", ["lloyd", "elkan", "simplified-hamerly"])
+    def test_the_same_bits_however_the_rows_are_split(self, client, partitioning, algorithm):
+        X = with_zero_rows(text_like(), 4, 150)
+        options = {"n_clusters": 7, "random_state": 2, "algorithm": algorithm, "init": "k-means++"}
+        local = SphericalKMeans(**options).fit(X)
+        model = arcmeans.dask.SphericalKMeans(**options)
+        assert_same_fit(model.fit(blocks(X, *PARTITIONINGS[partitioning])), local)
+        sizes = np.diff([0, *PARTITIONINGS[partitioning], 300])
+        assert model.labels_.chunks == (tuple(sizes),)
+
+    @pytest.mark.parametrize("empty_cluster", ["relocate", "keep"])
+    def test_the_same_bits_in_difficult_cases(self, client, case, empty_cluster):
+        options = {"n_clusters": case.n_clusters, "init": case.init}
+        options |= {"empty_cluster": empty_cluster}
+        n = case.X.shape[0]
+        for X, algorithm in ((case.X, "lloyd"), (case.X.toarray().astype(np.float32), "hamerly")):
+            local = SphericalKMeans(**options).fit(X)
+            model = arcmeans.dask.SphericalKMeans(**options, algorithm=algorithm)
+            assert_same_fit(model.fit(blocks(X, n // 3, n // 2)), local)
+
+    def test_more_partitions_than_rows(self, client):
+        X = np.random.default_rng(0).standard_normal((5, 3))
+        given = blocks(X, 0, 1, 1, 2, 3, 3, 4, 5)
+        local = SphericalKMeans(2, random_state=0).fit(X)
+        assert_same_fit(arcmeans.dask.SphericalKMeans(2, random_state=0).fit(given), local)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_the_same_seeds(self, client, method):
+        X = with_zero_rows(text_like(), 4, 150)
+        rng = np.random.default_rng(0)
+        options = {"n_clusters": 9, "init": method, "random_state": 3, "max_iter": 2}
+        for weights in (None, rng.random(300)):
+            local = SphericalKMeans(**options).fit(X, sample_weight=weights)
+            model = arcmeans.dask.SphericalKMeans(**options)
+            model.fit(blocks(X, 20, 170), sample_weight=weights)
+            assert_same_fit(model, local)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_when_directions_run_out(self, client, method):
+        X = np.repeat(np.eye(3), 7, axis=0)
+        options = {"n_clusters": 5, "init": method, "random_state": 0}
+        options["n_init"] = 2
+        with pytest.warns(match="only 3 distinct directions"):
+            local = SphericalKMeans(**options).fit(X)
+        with pytest.warns(match="only 3 distinct directions"):
+            model = arcmeans.dask.SphericalKMeans(**options).fit(blocks(X, 6, 9))
+        assert_same_fit(model, local)
+
+    @pytest.mark.parametrize("algorithm", ALGORITHMS)
+    def test_every_algorithm(self, client, algorithm):
+        case = CASES["clustered"]()
+        options = {"n_clusters": case.n_clusters, "init": case.init, "algorithm": algorithm}
+        local = SphericalKMeans(**options).fit(case.X)
+        model = arcmeans.dask.SphericalKMeans(**options).fit(blocks(case.X, 60, 250))
+        assert_same_fit(model, local)
+        assert model.n_iter_ > 3
+
+    def test_kinds_of_data(self, client, tmp_path):
+        X = text_like()
+        local = SphericalKMeans(5, random_state=0).fit(X)
+        store = RowStore.write(tmp_path / "rows", [X[:70], X[70:]])
+        sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(X[:120]))
+        np.save(tmp_path / "d.npy", X[120:].toarray())
+        RowStore.write(tmp_path / "b", [X[120:]])
+        dense = da.from_array(X.toarray(), chunks=(100, 40))
+        kinds = {
+            "dense": dense,
+            "sparse": dense.rechunk((80, -1)).map_blocks(sp.csr_matrix),
+            "persisted": dense.persist(),
+            "store": store,
+            "files": [tmp_path / "a.npz", str(tmp_path / "b")],
+            "delayed": blocks(X, 9),
+        }
+        of_dense = SphericalKMeans(5, random_state=0).fit(X.toarray())
+        for name, given in kinds.items():
+            model = arcmeans.dask.SphericalKMeans(5, random_state=0).fit(given)
+            assert_same_fit(model, of_dense if name in ("dense", "persisted") else local)
+            assert isinstance(model.labels_, da.Array), name
+            assert np.array_equal(model.predict(given).compute(), local.labels_), name
+            assert np.array_equal(model.transform(given).compute(), local.transform(X)), name
+            assert model.score(given) == local.score(X), name
+        assert model.predict(dense).chunks == ((100, 100, 100),)
+        assert model.transform(dense).dtype == np.float64
+        weights = np.random.default_rng(0).random(300)
+        expected = local.score(X, sample_weight=weights)
+        assert model.score(kinds["files"], sample_weight=weights) == expected
+        split = da.from_array(weights, chunks=100)
+        assert model.score(dense, sample_weight=split) == expected
+
+    def test_weights_on_the_cluster(self, client):
+        X, weights = text_like(), np.random.default_rng(1).random(300)
+        local = SphericalKMeans(6, random_state=1).fit(X, sample_weight=weights)
+        split = da.from_array(weights, chunks=(100, 50, 150))
+        model = arcmeans.dask.SphericalKMeans(6, random_state=1)
+        assert_same_fit(model.fit(blocks(X, 100, 150), sample_weight=split), local)
+
+    def test_a_broken_fit_goes_on_here_and_there(self, client, tmp_path):
+        case = CASES["far_seeds"]()
+        options = {"n_clusters": case.n_clusters, "init": case.init}
+        options |= {"checkpoint": tmp_path / "fit.npz", "checkpoint_seconds": 0}
+        here, there = SphericalKMeans, arcmeans.dask.SphericalKMeans
+        given = {here: case.X, there: blocks(case.X, 40, 90)}
+        full = here(**options).fit(case.X)
+        assert full.trace_["relocated"].any()
+        for number, (first, then) in itertools.product(
+            (2, full.n_iter_), [(here, there), (there, here)]
+        ):
+            with pytest.raises(BreakError):
+                first(**options, callback=break_at(number)).fit(given[first])
+            assert (tmp_path / "fit.npz").exists()
+            assert_same_fit(then(**options).fit(given[then]), full)
+            assert not (tmp_path / "fit.npz").exists()
+
+    def test_a_callback_sees_the_labels_so_far(self, client):
+        seen = []
+        case = CASES["far_seeds"]()
+        model = arcmeans.dask.SphericalKMeans(case.n_clusters, init=case.init, callback=seen.append)
+        model.fit(blocks(case.X, 50))
+        assert len(seen) == model.n_iter_
+        stopped = arcmeans.dask.SphericalKMeans(
+            case.n_clusters, init=case.init, callback=lambda step: step.iteration == 2
+        ).fit(blocks(case.X, 50))
+        local = SphericalKMeans(case.n_clusters, init=case.init, max_iter=2).fit(case.X)
+        assert_same_fit(stopped, local)
+
+    def test_a_fitted_model_can_be_kept(self, client, tmp_path):
+        X = text_like()
+        model = arcmeans.dask.SphericalKMeans(5, random_state=0).fit(blocks(X, 50))
+        again = pickle.loads(pickle.dumps(model))
+        labels = model.labels_.compute()
+        assert np.array_equal(again.labels_, labels)
+        assert np.array_equal(again.predict(blocks(X, 50)).compute(), labels)
+        model.set_params(warm_start=True).fit(blocks(X, 10))
+        assert model.n_iter_ == 2
+
+    def test_nothing_stays_behind(self, client):
+        model = arcmeans.dask.SphericalKMeans(5, random_state=0, init="k-means++")
+        model.fit(blocks(text_like(), 50))
+        assert client.run(kept_fits) == dict.fromkeys(client.nthreads(), 0)
+        with pytest.raises(ValueError, match="n_samples=300 should be >= n_clusters=400"):
+            model.set_params(n_clusters=400).fit(blocks(text_like(), 50))
+        assert client.run(kept_fits) == dict.fromkeys(client.nthreads(), 0)
+
+    def test_tasks_have_names(self, client):
+        from distributed.utils import key_split
+
+        model = arcmeans.dask.SphericalKMeans(5, random_state=0, init="k-means++")
+        model.fit(blocks(text_like(), 50))
+        run = client.cluster.scheduler.task_prefixes
+        expected = {"assign", "reduce", "prepare", "seed-step", "summarize", "labels"}
+        assert {f"arcmeans-{name}" for name in expected} <= set(run)
+        assert key_split("arcmeans-assign-0abcdefabcde-17") == "arcmeans-assign"
+
+    def test_bytes_are_counted(self, client):
+        case = CASES["clustered"]()
+        model = arcmeans.dask.SphericalKMeans(case.n_clusters, init=case.init)
+        model.fit(blocks(case.X, 150, 300))
+        assert len(model.traffic_) == model.n_iter_
+        first, last = model.traffic_[1], model.traffic_[-1]
+        assert first.to_workers == 3 * model.traffic_[0].to_client
+        assert 0 < last.to_workers < first.to_workers / 4
+        assert last.to_client == 0
+
+
+def kept_fits(dask_worker):
+    from arcmeans.dask import worker
+
+    return len(worker._residents.get(dask_worker, {}))
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            (np.eye(3), "X is of type ndarray; it should be a dask array, a list of delayed"),
+            ([], "X is a list of nothing"),
+            ([np.eye(3)], "X is a list of ndarray"),
+            ([da.ones(3), "x"], "X is a list of Array, str"),
+            (da.ones(3), "dask array of 1 dimensions"),
+            (["no.npz"], "X names 'no.npz', which does not exist"),
+            ([__file__], "should end in .npz"),
+            (blocks(np.empty((0, 3))), "X has no rows"),
+            ([*blocks(np.eye(3)), *blocks(np.eye(4))], "block 1 of X has 4 features, but block 0"),
+            (
+                [*blocks(np.eye(3)), *blocks(sp.eye_array(3, format="csr"))],
+                "block 1 of X is sparse",
+            ),
+            (blocks(np.array([[1.0, 2], [3, np.nan]]), 1), "block 1 of X contains NaN .*in row 0"),
+            (blocks(np.array([["a", "b"]])), "dtype|could not convert"),
+        ],
+    )
+    def test_x(self, client, given, message):
+        with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message):
+            arcmeans.dask.SphericalKMeans(2).fit(given)
+        assert client.run(kept_fits) == dict.fromkeys(client.nthreads(), 0)
+
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            ([1, 2], r"sample_weight has shape \(2,\), expected \(3,\)"),
+            ([1, 2, -3], r"sample_weight\[2\]=-3.0 should be"),
+            (da.ones(3, chunks=1), r"dask array of \(3,\) blocks; .* the 1 blocks of rows"),
+            (da.zeros(3), "sample_weight is zero for every row"),
+            (da.ones(4), r"sample_weight has shape \(4,\), expected \(3,\)"),
+        ],
+    )
+    def test_sample_weight(self, client, weights, message):
+        with pytest.raises(ValueError, match=message):
+            arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)), sample_weight=weights)
+
+    def test_features(self, client):
+        model = arcmeans.dask.SphericalKMeans(2, random_state=0).fit(blocks(np.eye(3)))
+        with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 3"):
+            model.predict(blocks(np.eye(4))).compute()
+
+
+# --- Faults. Workers are processes without a nanny: what is killed stays dead.
+
+FAULTY = CASES["text"]()
+OPTIONS = {"n_clusters": FAULTY.n_clusters, "init": FAULTY.init}
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def wait_until(there):
+    deadline = time.monotonic() + 150
+    while not there():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start_worker(where, folder):
+    """A worker of one thread."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", *where, "--nthreads", "1"]
+    command += ["--no-nanny", "--no-dashboard", "--death-timeout", "150"]
+    command += ["--local-directory", str(folder)]
+    return subprocess.Popen(command, **QUIET)
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    """A client with a process more than the tests that use it kill."""
+    with (
+        LocalCluster(
+            n_workers=0,
+            processes=False,
+            protocol="tcp://",
+            dashboard_address=":0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        folder = tmp_path_factory.mktemp("workers")
+        started = [start_worker([cluster.scheduler_address], folder) for _ in range(6)]
+        try:
+            wait_until(lambda: len(client.nthreads()) == 6)
+            yield client
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def inside():
+    """A cluster of two workers in this process, of its own."""
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def replace_workers(client):
+    """Closes all workers, then starts two others."""
+    cluster = client.cluster
+    for worker in list(cluster.workers.values()):
+        cluster.sync(worker.close, executor_wait=False)
+    wait_until(lambda: not client.nthreads())
+    cluster.scale(len(cluster.worker_spec) + 2)
+    wait_until(client.nthreads)
+
+
+class Killer(WorkerPlugin):
+    """Kills the worker that begins a task of some name, once: whoever gets to remove the file."""
+
+    def __init__(self, prefix, file):
+        self.prefix, self.file = prefix, file
+        self.name = f"killer-{file}"
+
+    def transition(self, key, start, finish, **kwargs):
+        if finish == "executing" and str(key).startswith(self.prefix):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.file)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def pids(client):
+    return client.run(os.getpid)
+
+
+@pytest.mark.parametrize(
+    ("task", "algorithm"),
+    [("assign", "simplified-elkan"), ("reduce", "lloyd"), ("seed-step", "hamerly")],
+)
+def test_a_worker_is_killed_in_a_task(processes, task, algorithm, tmp_path):
+    file = tmp_path / "kill"
+    plugin = Killer(f"arcmeans-{task}", str(file))
+    processes.register_plugin(plugin)
+
+    def arm(step):
+        if step.iteration == 3:
+            file.touch()
+
+    options = {**OPTIONS, "algorithm": algorithm}
+    if task == "seed-step":
+        options["init"], options["random_state"] = "k-means++", 5
+        file.touch()
+    else:
+        options["callback"] = arm
+    before = len(processes.nthreads())
+    model = arcmeans.dask.SphericalKMeans(**options)
+    model.fit(blocks(FAULTY.X, 100, 200, 300, 500, 700, 900, 1200))
+    assert not file.exists()
+    assert len(processes.nthreads()) == before - 1
+    assert_same_fit(model, SphericalKMeans(**options).fit(FAULTY.X))
+    processes.unregister_worker_plugin(plugin.name)
+
+
+def test_a_worker_is_killed_between_iterations(processes):
+    """Two of them, in a run that relocates rows."""
+    case = CASES["far_seeds"]()
+    before = len(processes.nthreads())
+
+    def kill(step):
+        if step.iteration in (1, 4):
+            os.kill(min(pids(processes).values()), signal.SIGKILL)
+
+    options = {"n_clusters": case.n_clusters, "init": case.init, "algorithm": "hamerly"}
+    model = arcmeans.dask.SphericalKMeans(**options, callback=kill)
+    model.fit(blocks(case.X, *range(10, 150, 10)))
+    assert len(processes.nthreads()) == before - 2
+    assert_same_fit(model, SphericalKMeans(**options).fit(case.X))
+
+
+def test_the_connection_is_cut_and_comes_back(processes):
+    cut = []
+
+    def cut_at_3(step):
+        if step.iteration == 3:
+            cut.append(processes.scheduler_comm)
+            processes.loop.add_callback(cut[0].abort)
+            wait_until(lambda: processes.scheduler_comm is not cut[0])
+            wait_until(lambda: processes.status == "running")
+
+    model = arcmeans.dask.SphericalKMeans(**OPTIONS, callback=cut_at_3)
+    model.fit(blocks(FAULTY.X, 200, 500))
+    assert cut
+    assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+
+
+def test_a_worker_is_retired(inside):
+    retired = []
+
+    def retire(step):
+        if step.iteration == 2:
+            retired.extend(inside.retire_workers([min(inside.nthreads())]))
+
+    model = arcmeans.dask.SphericalKMeans(**OPTIONS, algorithm="hamerly", callback=retire)
+    model.fit(blocks(FAULTY.X, 200, 500))
+    assert len(retired) == len(inside.nthreads()) == 1
+    assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+
+
+@pytest.mark.parametrize("init", ["given", "k-means++"])
+def test_all_workers_are_replaced(inside, init):
+    def replace_at_3(step):
+        if step.iteration == 3:
+            replace_workers(inside)
+
+    options = {**OPTIONS, "random_state": 0}
+    if init != "given":
+        options["init"] = init
+    model = arcmeans.dask.SphericalKMeans(**options, callback=replace_at_3)
+    model.fit(blocks(FAULTY.X, 200, 500))
+    local = SphericalKMeans(**options).fit(FAULTY.X)
+    assert_same_fit(model, local)
+    replace_workers(inside)  # the labels are found again, after the fit
+    assert np.array_equal(model.labels_.compute(), local.labels_)
+
+
+def test_rows_are_spilled(tmp_path):
+    spilled = []
+
+    def look(step):
+        spilled.append(sum(client.run(lambda dask_worker: len(dask_worker.data.slow)).values()))
+
+    settings = {
+        "distributed.worker.memory.target": 1e-6,
+        "distributed.worker.memory.spill": 1e-6,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.terminate": False,
+        "temporary-directory": str(tmp_path),
+    }
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            memory_limit="8GB",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        model = arcmeans.dask.SphericalKMeans(**OPTIONS, callback=look)
+        model.fit(blocks(FAULTY.X, 200, 500, 900))
+        assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+    assert min(spilled) > 0
+
+
+def test_a_scheduler_that_stays_away(tmp_path):
+    """A clear error, and the checkpoint goes on elsewhere."""
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
+    command += ["--dashboard-address", ":0", "--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = subprocess.Popen(command, **QUIET)
+    worker = start_worker(["--scheduler-file", str(file)], tmp_path)
+    path = tmp_path / "fit.npz"
+
+    def kill_at_3(step):
+        if step.iteration == 3:
+            scheduler.kill()
+
+    options = {**OPTIONS, "checkpoint": path, "checkpoint_seconds": 0}
+    try:
+        wait_until(file.exists)
+        with Client(scheduler_file=str(file), timeout=3, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=120)
+            with client.as_current():
+                model = arcmeans.dask.SphericalKMeans(**options, callback=kill_at_3)
+                message = r"The Dask scheduler at tcp://.* has been out of reach.*checkpoint"
+                with pytest.raises(ConnectionError, match=message):
+                    model.fit(blocks(FAULTY.X, 500))
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+    assert path.exists()
+    passes = []
+    model = SphericalKMeans(**options, callback=passes.append).fit(FAULTY.X)
+    assert passes[0].iteration in (3, 4)  # the pass that was under way is done again
+    assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
+
+
+def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
+    from arcmeans.dask import parts
+
+    started = []
+
+    def start(**options):
+        with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
+            started.append(options)
+            raise BreakError from None
+            assert cluster
+
+    monkeypatch.setattr(parts, "Client", start)
+    monkeypatch.setattr(parts, "get_client", lambda: (_ for _ in ()).throw(ValueError))
+    with pytest.raises(BreakError):
+        arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)))
+    assert started == [{"threads_per_worker": 1}]
