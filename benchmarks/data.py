@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from arcmeans.datasets.matrices import read_matrix, tfidf
 
@@ -30,7 +31,7 @@ def generated_counts(
     """
     rng = np.random.default_rng(seed)
     words = _topics(n_topics, n_features, rng)
-    return _tfidf(_counts(n_rows, words, _tokens_for(nnz_per_row, words), rng), sublinear=False)
+    return _counts(n_rows, words, _tokens_for(nnz_per_row, words), rng)
 
 
 def generated_blocks(

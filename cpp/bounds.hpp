@@ -102,8 +102,8 @@ inline double panel_error(std::int64_t size) {
   return relative / (1.0 - relative);
 }
 
-// The filter (filter_lines.hpp) rounds a row to multiples of 1/kUnitRow and a center to multiples of one
-// over its length there, which is kept between these two.
+// The filter (filter_lines.hpp) rounds a row to multiples of 1/kUnitRow and a center to multiples
+// of one over its length there, which is kept between these two.
 constexpr double kUnitRow = 32767.0;
 constexpr double kShortestCenter = 24000.0;
 constexpr double kLongestCenter = 32767.0;

@@ -43,9 +43,8 @@ void Centers::need_panels() {
       std::copy_n(vector(j), n_frequent_, all.data() + std::int64_t{j} * n_features_);
     }
     for (std::int32_t f = n_frequent_; f < n_features_; ++f) {
-      rare_.each(f, [&](int j, std::int64_t sum) {
-        all.data()[std::int64_t{j} * n_features_ + f] = sum;
-      });
+      rare_.each(
+          f, [&](int j, std::int64_t sum) { all.data()[std::int64_t{j} * n_features_ + f] = sum; });
     }
     vectors_ = std::move(all);
     n_frequent_ = n_features_;

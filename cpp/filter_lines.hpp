@@ -1,4 +1,5 @@
-// Lines of the filter: the centers in 16 bits, 32 to a cache line, for the filter. [line][feature][center].
+// Lines of the filter: the centers in 16 bits, 32 to a cache line, for the filter.
+// [line][feature][center].
 //
 // A line holds rounded multiples of the sums; the multiplier of a center, near 30,000 / ‖sum‖, is
 // kept while it may be, so that after a move only the features of the rows that came or went are

@@ -217,10 +217,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
              }
              return owned(std::move(vector));
            })
-      .def("sizes",
-           [](const Centers& self) {
-             return owned(self.sizes());
-           })
+      .def("sizes", [](const Centers& self) { return owned(self.sizes()); })
       .def(
           "entries",
           [](const Centers& self, In<std::int64_t> starts, Out<std::int32_t> features,
@@ -260,8 +257,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def("add", &Work::add);
   m.def(
       "assign",
-      [](Algorithm algorithm, const HeldRows& rows, Centers& centers,
-         Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<double>> lower,
+      [](Algorithm algorithm, const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, std::optional<Out<double>> lower,
          std::optional<Out2<float>> uppers, std::optional<Out<double>> upper, int n_threads,
          std::int64_t chunk_rows, HamerlyUpdate update, CenterTests* tests) {
         const RowState state{labels.data(), previous.data(), data_or_null(lower),
@@ -275,7 +272,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
              return new PackedRows(rows, n_frequent, n_threads);
            }),
            Released());
-  nb::class_<SieveRises>(m, "SieveRises").def(nb::init<int>());
+  nb::class_<SieveRises>(m, "SieveRises")
+      .def(nb::init<int>())
+      .def_prop_ro("centers",
+                   [](nb::handle_t<SieveRises> self) {
+                     return view(self, nb::cast<const SieveRises&>(self).centers);
+                   })
+      .def_prop_ro("lines", [](nb::handle_t<SieveRises> self) {
+        return view(self, nb::cast<const SieveRises&>(self).lines);
+      });
   m.def(
       "sift",
       [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
@@ -286,8 +291,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                                data_or_null(uppers), data_or_null(tops)};
         return sift(rows, packed, centers, rises, state, {n_threads, chunk_rows});
       },
-      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
-      nb::arg().none(), nb::arg(), nb::arg(), Released());
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+      nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), Released());
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def(
           "__init__",
@@ -434,6 +439,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
         });
       },
       Released());
+  m.def("filter_error", &filter_error);
   m.def("lower_after", [](double lower, double chord) {
     return lower_after(lower, movement_from_chord(chord, 0));
   });

@@ -32,21 +32,21 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
   const auto n = static_cast<std::size_t>(rows.n_rows);
   starts_.resize(n + 1);
   rare_starts_.resize(n + 1);
-  parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
-                  [&](int, std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const auto row = rows.row(i);
-                      std::int64_t rare = 0;
-                      for (std::int64_t e = 0; e < row.size; ++e) {
-                        rare += row.features[e] >= n_frequent_;
-                      }
-                      const std::int64_t frequent = row.size - rare;
-                      starts_[static_cast<std::size_t>(i) + 1] = frequent + frequent % 2;
-                      rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
-                      errors_[static_cast<std::size_t>(i)] = static_cast<float>(
-                          filter_error(frequent, rare) + 3.0 * reference_error<T>(row.size));
-                    }
-                  });
+  parallel_chunks(
+      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const auto row = rows.row(i);
+          std::int64_t rare = 0;
+          for (std::int64_t e = 0; e < row.size; ++e) {
+            rare += row.features[e] >= n_frequent_;
+          }
+          const std::int64_t frequent = row.size - rare;
+          starts_[static_cast<std::size_t>(i) + 1] = frequent + frequent % 2;
+          rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
+          errors_[static_cast<std::size_t>(i)] =
+              static_cast<float>(filter_error(frequent, rare) + 3.0 * reference_error<T>(row.size));
+        }
+      });
   for (std::size_t i = 0; i < n; ++i) {
     starts_[i + 1] += starts_[i];
     rare_starts_[i + 1] += rare_starts_[i];

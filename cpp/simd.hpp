@@ -106,7 +106,8 @@ inline Ints pair_products(Shorts a, Shorts b) {
       vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
 #else
   Ints sums{};
-  for (int l = 0; l < kVectorFloats; ++l) sums[l] = a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
+  for (int l = 0; l < kVectorFloats; ++l)
+    sums[l] = a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
   return sums;
 #endif
 }

@@ -33,9 +33,12 @@ def test_bounds_of_a_moved_row_are_forgotten(algorithm):
     engine, centers = passed(X, np.array([[1.0, 0.0], [-1.0, 0.0]]), algorithm)
     engine.relocate(centers)
     assert engine.labels.tolist() == [0, 0, 0, 1, 0]
-    if engine._angles is not None:
-        assert (engine._angles.own[3], engine._angles.other[3]) == (np.pi, 0.0)
-        assert engine._angles.groups is None or np.all(engine._angles.groups[3] == 0.0)
+    if algorithm == "sieve":
+        assert engine._kept.lower[3] == -np.inf
+        return
+    if engine._kept is not None:
+        assert (engine._kept.own[3], engine._kept.other[3]) == (np.pi, 0.0)
+        assert engine._kept.groups is None or np.all(engine._kept.groups[3] == 0.0)
         return
     assert engine._lower[3] == -1.0
     assert engine._upper is None or engine._upper[3] == 1.0

@@ -17,7 +17,7 @@ MIB = 2**20
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_required_covers_what_the_engine_allocates(algorithm):
     engine = Engine(unit_rows(X), 7, EngineOptions(algorithm))
-    kept = [*vars(engine).values(), *(vars(engine._angles).values() if engine._angles else ())]
+    kept = [*vars(engine).values(), *(vars(engine._kept).values() if engine._kept else ())]
     arrays = [a for a in kept if isinstance(a, np.ndarray)]
     required = memory.required(algorithm, 50, 7, 4)
     assert sum(a.nbytes for a in arrays) <= required
@@ -26,7 +26,8 @@ def test_required_covers_what_the_engine_allocates(algorithm):
 
 def test_required_by_the_formulas():
     assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 36_000
-    assert memory.required("auto", 1000, 10, 100) == memory.required("lloyd", 1000, 10, 100)
+    assert memory.required("sieve", 1000, 40, 100) == (8 + 4 + 2 * 64 + 4) * 1000 + 36 * 4000
+    assert memory.required("auto", 1000, 10, 100) == memory.required("sieve", 1000, 10, 100)
     assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000
     assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 36_000
     assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 36_000

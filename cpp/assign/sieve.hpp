@@ -1,8 +1,8 @@
 // `sieve`: a filter in 16 bits, bounds in 16 bits, whole cache lines of centers.
 //
-// *Filter.* One visit to a line (filter_lines.hpp) gives the cosines of a row to 32 centers, each within
-// `error` of the truth. A row for which one center stands clear of all others is decided; for the
-// others sim64 decides among those that are left.
+// *Filter.* One visit to a line (filter_lines.hpp) gives the cosines of a row to 32 centers, each
+// within `error` of the truth. A row for which one center stands clear of all others is decided;
+// for the others sim64 decides among those that are left.
 //
 // *Bounds.* For each row and center an upper bound in units of 2⁻¹³, stored less the center's
 // cumulative rise: it need not be touched when the center moves, and stored + risen is the bound
@@ -16,9 +16,9 @@
 // without negative values ‖(c′ − c)⁺‖, which is about two thirds of it.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
-// last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4, 4).
-// The bounds on the own center and of the own line are not looked at, and are renewed before they
-// are needed.
+// last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
+// 4). The bounds on the own center and of the own line are not looked at, and are renewed before
+// they are needed.
 //
 // Memory: 2·k bytes a row, k rounded up to 32, and 2 bytes for each 32; or none: then every pass
 // visits all lines.
@@ -85,9 +85,7 @@ class SieveDrift {
   const std::int16_t* lanes_now(int line) const { return lanes_.now.data() + line * kLineShorts; }
   const std::int16_t* lines_now(int line) const { return lines_.now.data() + line; }
   // What is to be taken from bounds that are stored.
-  const std::int32_t* lanes_then(int line) const {
-    return lanes_.then.data() + line * kLineShorts;
-  }
+  const std::int32_t* lanes_then(int line) const { return lanes_.then.data() + line * kLineShorts; }
   std::int32_t line_then(int line) const { return lines_.then[static_cast<std::size_t>(line)]; }
   float fallen(int j) const { return fallen_[static_cast<std::size_t>(j)]; }
 
@@ -200,7 +198,7 @@ class Sieve {
   // A row that its bounds do not keep.
   struct Active {
     std::int64_t row;
-    float lower;  // on the best center, in units
+    float lower;            // on the best center, in units
     std::int32_t own_line;  // −1: nothing is known of the row
     bool kept;              // by bounds that one visit renewed
   };
@@ -342,8 +340,7 @@ class Sieve {
   void visit_line(int line, const std::vector<std::int32_t>& which) {
     const std::size_t n = which.size();
     work_.lines += static_cast<std::int64_t>(n);
-    work_.similarities +=
-        static_cast<std::int64_t>(n) * __builtin_popcount(lines_.valid(line));
+    work_.similarities += static_cast<std::int64_t>(n) * __builtin_popcount(lines_.valid(line));
     extra_ = extras_[static_cast<std::size_t>(line)].data();
     end_extra_ = extra_ + extras_[static_cast<std::size_t>(line)].size();
     std::size_t at = 0;
@@ -425,8 +422,9 @@ class Sieve {
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       const int lane = v * kVectorFloats;
-      cosines[v] = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
-                                load(lines_.factors(line) + lane), load(lines_.offsets(line) + lane));
+      cosines[v] =
+          multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
+                       load(lines_.factors(line) + lane), load(lines_.offsets(line) + lane));
     }
     while (extra_ != end_extra_ && extra_->active < active) ++extra_;
     for (; extra_ != end_extra_ && extra_->active == active; ++extra_) {
@@ -447,7 +445,8 @@ class Sieve {
       store_shorts(upper + v * kVectorFloats, bound);
     }
     const float best = largest(top);
-    const auto bound = static_cast<std::int32_t>((best + error) * SieveDrift::kUnit + 1.0F + 0x1p-8F);
+    const auto bound =
+        static_cast<std::int32_t>((best + error) * SieveDrift::kUnit + 1.0F + 0x1p-8F);
     tops(row.row)[line] = static_cast<std::int16_t>(bound - drift_.line_then(line));
     row.lower = std::max(row.lower, SieveDrift::lower(best - error));
   }
@@ -492,7 +491,8 @@ class Sieve {
       consider(candidates_[c], two[0]);
       consider(candidates_[c + 1], two[1]);
     }
-    if (c < candidates_.size()) consider(candidates_[c], centers_.similarity(exact, candidates_[c]));
+    if (c < candidates_.size())
+      consider(candidates_[c], centers_.similarity(exact, candidates_[c]));
     const double least_cosine = best - 3.0 * reference_error<Value>(exact.size);
     lower = std::max(lower, SieveDrift::lower(static_cast<float>(least_cosine - 0x1p-24)));
     return label;
@@ -514,7 +514,7 @@ class Sieve {
   std::vector<std::vector<Extra>> extras_;  // by line, in the order of the active rows
   const Extra* extra_ = nullptr;            // those of the line in hand still to come
   const Extra* end_extra_ = nullptr;
-  std::vector<std::vector<std::int32_t>> lone_;  // by line: rows that only it can take away
+  std::vector<std::vector<std::int32_t>> lone_;     // by line: rows that only it can take away
   std::vector<std::vector<std::int32_t>> own_;      // by line: rows of which it is the own line
   std::vector<std::vector<std::int32_t>> pending_;  // by line: rows with a bound that reaches
 };

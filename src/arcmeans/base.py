@@ -42,14 +42,25 @@ def _pieces(parts: Parts) -> Iterator[tuple[slice, Rows]]:
             yield slice(int(begin), int(end)), rows
 
 
+def nearest_labels(rows: Rows, centers: _core.native.Centers, n_threads: int) -> NDArray[np.int32]:
+    """The most similar center of each row, by one pass."""
+    options = EngineOptions("lloyd", n_threads)
+    if rows.frequent is not None:  # rare features stay lists
+        options = EngineOptions("sieve", n_threads, keep_bounds=False)
+    engine = Engine(rows, len(centers.scales), options)
+    engine.assign(centers)
+    return engine.labels
+
+
 def chords(
     rows: Rows, centers: _core.native.Centers, n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The rows that count, and ‖x − c‖² of each to the center most similar to it."""
+    similarities = np.empty(rows.n_rows)
+    labels = nearest_labels(rows, centers, n_threads)
+    _core.native.own_similarities(rows.native(), centers, labels, n_threads, similarities)
     which = rows.usable
-    labels, similarities = np.empty(len(which), np.int32), np.empty(len(which))
-    _core.native.nearest(rows.native(), centers, which, n_threads, labels, similarities)
-    return which, 2.0 * (1.0 - similarities)
+    return which, 2.0 * (1.0 - similarities[which])
 
 
 class SphericalClusterer(
@@ -107,9 +118,7 @@ class SphericalClusterer(
         centers = place_sums(parts.layout, self._center_sums())
         labels = np.empty(parts.layout.n_rows, np.int32)
         for here, rows in _pieces(parts):
-            engine = Engine(rows, self._n_features_out, EngineOptions(n_threads=n_threads))
-            engine.assign(centers)
-            labels[here] = engine.labels
+            labels[here] = nearest_labels(rows, centers, n_threads)
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -8,7 +8,7 @@ parts add up to the same bits.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import joblib
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from . import _core
 from .angles import ANGLE_ALGORITHMS, AngleBounds
 from .relocation import Candidates, candidates_of, chosen
+from .repeats import distinct
 from .result import FirstPass
 from .rows import AnyLayout, Rows
 from .sieve import SieveBounds
@@ -47,6 +48,8 @@ class EngineOptions:
     n_threads: int = 1
     chunk_rows: int = 1024
     """Rows a thread takes at a time."""
+    merge_repeats: bool = False
+    """Whether a pass takes only one of rows that are equal, where many are."""
     keep_bounds: bool = True
     """Whether the sieve keeps its bounds of 2 bytes a row and center from pass to pass."""
     hamerly_update: str = "tight"
@@ -125,6 +128,13 @@ class Engine:
         self._previous: NDArray[np.int32] = filled("previous", (n,), np.int32, -1)
         self._resumed: NDArray[np.int32] | None = None
         self._changes = _core.native.SumChanges(n_clusters)
+        self._adopted = False
+        self._distinct = distinct(rows, options.n_threads) if options.merge_repeats else None
+        self._inner: Engine | None = None
+        if self._distinct is not None:
+            inner = replace(options, merge_repeats=False)
+            self._inner = Engine(self._distinct.rows, n_clusters, inner)
+            options = EngineOptions()  # what is kept is kept there
         algorithm = options.algorithm
         self._kept: AngleBounds | SieveBounds | None = None
         if algorithm in ANGLE_ALGORITHMS:
@@ -137,7 +147,6 @@ class Engine:
         self._uppers = filled("uppers", (n, k), np.float32, 1.0) if elkan else None
         self._upper = filled("upper", (n,), np.float64, 1.0) if bounded and not elkan else None
         self._tests = None
-        self._adopted = False
         if algorithm in ("elkan", "hamerly"):
             self._tests = _core.native.CenterTests(k, algorithm == "elkan")
 
@@ -170,6 +179,9 @@ class Engine:
         self.labels[:] = first_pass.labels
         second = np.clip(first_pass.second + error, -1.0, 1.0)
         best = np.clip(first_pass.best - error, -1.0, 1.0)
+        if self._inner is not None and self._distinct is not None:
+            self._inner.adopt(first_pass.of(self._distinct.first))
+            self._inner._adopted = False  # the pass is counted here
         if self._kept is not None:
             self._kept.adopt(best, second)
         if self._lower is not None:
@@ -194,10 +206,13 @@ class Engine:
             return work
         options = self.options
         rows, labels = self._native_rows, (self.labels, self._previous)
-        if self._kept is not None:
-            work = self._kept.assign(
-                rows, centers, *labels, options.n_threads, options.chunk_rows
-            )
+        if self._inner is not None and self._distinct is not None:
+            work = self._inner.assign(centers)
+            self._previous[:] = self.labels
+            self.labels[:] = self._inner.labels[self._distinct.inverse]
+            work.changed = int(np.count_nonzero(self.labels != self._previous))
+        elif self._kept is not None:
+            work = self._kept.assign(rows, centers, *labels, options.n_threads, options.chunk_rows)
         else:
             work = _core.native.assign(
                 getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),

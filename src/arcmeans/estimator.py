@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from . import _core
+from . import _core, auto
 from .base import SphericalClusterer
 from .caution import caution
 from .centers import place_rows, place_sums
@@ -65,11 +65,11 @@ callable, default="random"
         The number of runs, each with initial centers of its own; the best objective is kept.
 
     algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly", \
-"yinyang", "exponion", "shallot"}, default="auto"
-        How to avoid computing similarities; it changes the time and memory only. "exponion" and
-        "shallot" are for directions in few dimensions. If one that keeps more than a few numbers
-        a row needs more memory than this process may use, a MemoryError says so before the fit
-        begins: see :func:`arcmeans.memory.required`.
+"yinyang", "exponion", "shallot", "sieve"}, default="auto"
+        How to avoid computing similarities; it changes the time and memory only. "auto" chooses by
+        the data: the sieve for text, exponion or shallot for many clusters in few dimensions. If
+        one that keeps more than a few numbers a row needs more memory than this process may use, a
+        MemoryError says so before the fit begins: see :func:`arcmeans.memory.required`.
 
     max_iter : int, default=300
         The most assign passes.
@@ -289,7 +289,7 @@ callable, default="random"
 
         def one_run(i: int, midway: Midway | None) -> Result:
             task = fit.part("run", self.max_iter)
-            options = self._engine_options(n_threads)
+            options = self._engine_options(parts.layout, n_threads)
             seeds = None
             if midway is None and not warm:
                 random_state = np.random.RandomState(streams[i])
@@ -389,9 +389,11 @@ callable, default="random"
         identity = identity_of(parts.layout, content, parameters, start)
         return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
 
-    def _engine_options(self, n_threads: int) -> EngineOptions:
-        algorithm = "lloyd" if self.algorithm == "auto" else self.algorithm
-        return EngineOptions(algorithm, n_threads, n_groups=self.n_groups)
+    def _engine_options(self, layout: AnyLayout, n_threads: int) -> EngineOptions:
+        if self.algorithm == "auto":
+            return auto.chosen(layout, self.n_clusters, n_threads)
+        keep = self.algorithm != "sieve" or auto.room_for_bounds(layout, self.n_clusters)
+        return EngineOptions(self.algorithm, n_threads, keep_bounds=keep, n_groups=self.n_groups)
 
     def _start(
         self, X: Any, parts: Parts, random_state: np.random.RandomState, n_threads: int

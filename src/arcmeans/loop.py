@@ -127,6 +127,7 @@ def _assign(
     step = Iteration(
         iteration=number,
         similarities=work.similarities,
+        lines=work.lines,
         center_similarities=work.center_similarities,
         reused=work.reused,
         exact_decisions=work.exact_decisions,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, default_groups
 from .engine import ALGORITHMS
+from .sieve import bound_bytes
 from .validation import check_option
 
 FRUGAL = "simplified-hamerly"
@@ -23,15 +24,17 @@ def required(
 ) -> int:
     """The bytes a fit needs beyond X and its unit rows: labels, bounds and centers.
 
-    The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as lloyd. n_groups
-    is for yinyang.
+    The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as the sieve, which
+    does without its bounds where they do not fit. n_groups is for yinyang.
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
     groups = default_groups(n_clusters) if n_groups is None else n_groups
     neighbors = NEIGHBORS * (n_features <= NEIGHBORS_FEATURES)
+    sieve = (8 + bound_bytes(1, n_clusters), 0)
     a_row, a_center = {
-        "auto": (8, 0),
+        "auto": sieve,
         "lloyd": (8, 0),
+        "sieve": sieve,
         "simplified-elkan": (16 + 4 * n_clusters, 0),
         "elkan": (16 + 4 * n_clusters, 4 * n_clusters),
         "yinyang": (24 + 4 * groups, 16 * (n_features + 1)),

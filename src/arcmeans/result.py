@@ -18,6 +18,8 @@ class Iteration:
     """1 for the first pass."""
     similarities: int
     """Row–center similarities computed."""
+    lines: int
+    """Visits of a row to a cache line of 32 centers; 0 for algorithms that have no such lines."""
     center_similarities: int
     """Center–center similarities computed."""
     reused: int
@@ -61,6 +63,10 @@ class FirstPass:
     """The similarity of each row to its seed."""
     second: NDArray[np.float64]
     """The largest similarity to any other seed."""
+
+    def of(self, which: NDArray[np.int64]) -> "FirstPass":
+        """The same for some of the rows."""
+        return FirstPass(self.labels[which], self.best[which], self.second[which])
 
 
 @dataclass(frozen=True)

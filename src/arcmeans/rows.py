@@ -231,8 +231,9 @@ def _unit_sparse(
     if found.not_finite_row >= 0:
         raise_not_finite(name, found.not_finite_row)
 
-    by_rank, often = by_frequency(frequency), frequent(frequency)
-    if layout is not None and layout.by_rank is not None:
+    if layout is None or layout.by_rank is None or layout.frequent is None:
+        by_rank, often = by_frequency(frequency), frequent(frequency)
+    else:
         by_rank, often = layout.by_rank, layout.frequent
     rank = inverse(by_rank)
     assert rank is not None

@@ -1,4 +1,4 @@
-"""What the sieve remembers of each row between passes: the row in 16 bits, and bounds in 16 bits."""
+"""What the sieve remembers of each row between passes: bounds in 16 bits, and the row in 16."""
 
 import numpy as np
 from numpy.typing import NDArray
