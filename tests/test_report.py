@@ -316,6 +316,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         names = ["--feature-names", "names"]
         assert main(["cluster", *rows, "-k", "12", "-o", "rows", *names, *run]) == 0
         assert main(["choose-k", source.name, "--to", "6", "-o", "choice", *run]) == 0
+        np.save(folder / "few.npy", np.repeat(np.eye(3), 5, axis=0))
+        assert main(["cluster", "few.npy", "-k", "6", "-o", "empty", *run]) == 0
+        (folder / "one.txt").write_text("just one document\n")
+        assert main(["cluster", "one.txt", "-k", "1", "-o", "one", *run]) == 0
     finally:
         os.chdir(before)
     return folder
@@ -597,4 +601,20 @@ def test_rows_of_a_matrix(chromium: Any, pages: Path) -> None:
     assert tab.texts("#facts dt")[0] == "Rows"
     assert len(tab.labels()) == 12
     assert matrix().shape == (120, 30)
+    tab.check_quiet()
+
+
+@pytest.mark.parametrize(("name", "k"), [("empty", 6), ("one", 1)])
+def test_clusters_without_rows_and_a_single_one(
+    name: str, k: int, chromium: Any, pages: Path
+) -> None:
+    tab = Tab(chromium, pages / name / "report.html")
+    assert len(tab.labels()) == k
+    tab.find("#expand").click()
+    for chart in ("map", "sizes", "spread"):
+        tab.point_at(
+            chart, 0, tab.js(f"Chart.getChart('{chart}').data.datasets[0].data.length") - 1
+        )
+        tab.point_at(chart, 1 if chart != "sizes" else 0, 0, click=True)
+    tab.press("\ue00c")  # Escape
     tab.check_quiet()

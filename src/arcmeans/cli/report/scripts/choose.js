@@ -60,7 +60,7 @@
         plugins: {
           tooltip: {
             callbacks: {
-              title: ([item]) => `k = ${item.raw.x}`,
+              title: ([item]) => item && `k = ${item.raw.x}`,
               label: (item) => `${words(name)} ${short(item.raw.y)}`,
             },
           },

@@ -74,6 +74,7 @@
           tooltip: {
             callbacks: {
               title: ([item]) =>
+                item &&
                 `${decimal(data.bins[item.dataIndex], 3)} to ${decimal(data.bins[item.dataIndex + 1], 3)}`,
               label: (item) => `${whole(shown.histogram[item.dataIndex])} ${unit}`,
             },

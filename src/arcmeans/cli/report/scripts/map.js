@@ -108,9 +108,10 @@
               items.some((other) => other.datasetIndex === 1) ? item.datasetIndex === 1 : i === 0,
             callbacks: {
               title: ([item]) =>
-                item.datasetIndex === 1
+                item &&
+                (item.datasetIndex === 1
                   ? `Cluster ${clusters[item.dataIndex].label}`
-                  : wrapped(rows[item.dataIndex][3], 58, 2),
+                  : wrapped(rows[item.dataIndex][3], 58, 2)),
               label: (item) =>
                 item.datasetIndex === 1
                   ? tipOfCluster(item.dataIndex)

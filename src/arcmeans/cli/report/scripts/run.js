@@ -43,7 +43,7 @@
           tooltip: {
             filter: (item) => item.datasetIndex === 0,
             callbacks: {
-              title: ([item]) => `Iteration ${item.label}`,
+              title: ([item]) => item && `Iteration ${item.label}`,
               label: (item) =>
                 `${title} ${item.raw.toLocaleString("en-US", { maximumFractionDigits: 6 })}`,
             },

@@ -18,7 +18,7 @@
     });
   const titled = {
     title: ([item]) =>
-      `Cluster ${clusters[item.dataIndex].label}: ${firstTerms(item.dataIndex, 5)}`,
+      item && `Cluster ${clusters[item.dataIndex].label}: ${firstTerms(item.dataIndex, 5)}`,
   };
 
   function sizesConfig() {
