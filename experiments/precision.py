@@ -59,7 +59,8 @@ def make(options: Options) -> Artefact:
         for dtype in TYPES
     ]
     groups: dict[tuple[str, int, str], dict[str, list[Fit]]] = {}
-    for fit in options.fits(tasks, "precision"):
+    fits: list[Fit] = options.fits(tasks, "precision")
+    for fit in fits:
         group = groups.setdefault((fit.data, fit.k, fit.algorithm), {t: [] for t in TYPES})
         group[fit.dtype].append(fit)
     found = []
