@@ -103,9 +103,9 @@ def _figure(found: list[Speed]) -> object:
             xs, ys = zip(*line, strict=True)
             charts.line(ax, xs, ys, label=label(algorithm), **charts.look(algorithm))
         ax.set_xticks(counts)
-        ax.set_ylim(bottom=0)
         ax.set_xlabel("threads")
         ax.set_title(name.replace(" for ", "\nfor "))
+    axes[0].set_ylim(0, 1.05 * max(max(speed.speedup, speed.threads) for speed in found))
     axes[0].set_ylabel("speed-up by the clock")
     charts.legend(figure, axes[0])
     return figure
