@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from arcmeans.engine import usable_cpus
 
 from . import charts, markdown, paper
-from .command import Artefact, Experiment, Options, main
+from .command import Artefact, Experiment, Options, enough, main
 from .fits import Fit, task
 from .table3 import label
 
@@ -39,6 +39,7 @@ def make(options: Options) -> Artefact:
     data_sets = options.load()
     wanted = options.k or paper.CLUSTERS
     k = CLUSTERS if CLUSTERS in wanted else max(wanted)
+    data_sets = enough(data_sets, k)
     counts = numbers_of_threads(options.threads or usable_cpus())
     tasks = [
         task(data, k, algorithm=algorithm, threads=threads, repeat=repeat)
