@@ -48,6 +48,10 @@ class Options:
                 self._loaded[source] = sources.loaded(source, self.rows)
         return [self._loaded[source] for source in wanted or self.sources()]
 
+    def clustered(self) -> list[DataSet]:
+        """The data sets that have rows enough for the smallest k."""
+        return enough(self.load(), min(self.k or paper.CLUSTERS))
+
     def fits(
         self,
         tasks: Sequence[fits.Task],
@@ -59,6 +63,14 @@ class Options:
         found = fits.perform(tasks, record, self.out / file, name)
         self.machines |= {fit.machine for fit in found}
         return found
+
+
+def enough(data_sets: Sequence[DataSet], k: int) -> list[DataSet]:
+    """The data sets that have as many rows as k; a ValueError where none has."""
+    found = [data for data in data_sets if data.directed >= k]
+    if not found:
+        raise ValueError(f"k={k} is more than the rows of every data set.")
+    return found
 
 
 @dataclass(frozen=True)

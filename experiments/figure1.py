@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import charts, markdown, paper
-from .command import SOURCE, Artefact, Experiment, Options, main
+from .command import SOURCE, Artefact, Experiment, Options, enough, main
 from .fits import Trace, task
 from .sources import DataSet
 from .table3 import label
@@ -38,9 +38,7 @@ def make(options: Options) -> Artefact:
     data_sets = options.load()
     wanted = options.k or [CLUSTERS]
     k = CLUSTERS if CLUSTERS in wanted else max(wanted)
-    data_sets = [data for data in data_sets if data.directed >= k]
-    if not data_sets:
-        raise ValueError(f"k={k} is more than the rows of every data set.")
+    data_sets = enough(data_sets, k)
     tasks = [
         task(data, k, algorithm=algorithm, repeat=repeat, threads=options.threads or 1)
         for data in data_sets

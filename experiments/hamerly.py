@@ -45,7 +45,7 @@ class Work:
 
 
 def make(options: Options) -> Artefact:
-    data_sets = options.load()
+    data_sets = options.clustered()
     tasks = [
         task(data, k, algorithm=ALGORITHM, update=update, seed=seed, threads=options.threads or 1)
         for data in data_sets

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 
 from . import charts, markdown, paper
-from .command import Artefact, Experiment, Options, main
+from .command import Artefact, Experiment, Options, enough, main
 from .fits import Fit, task
 from .table3 import label
 
@@ -39,6 +39,7 @@ def make(options: Options) -> Artefact:
     data_sets = options.load()
     clusters = options.k or paper.CLUSTERS
     clusters = [k for k in CLUSTERS if k in clusters] or [max(clusters)]
+    data_sets = enough(data_sets, min(clusters))
     algorithms = [
         name for name in options.algorithms if name in ALGORITHMS or name not in paper.ALGORITHMS
     ]
@@ -59,7 +60,8 @@ def make(options: Options) -> Artefact:
         for dtype in TYPES
     ]
     groups: dict[tuple[str, int, str], dict[str, list[Fit]]] = {}
-    for fit in options.fits(tasks, "precision"):
+    fits: list[Fit] = options.fits(tasks, "precision")
+    for fit in fits:
         group = groups.setdefault((fit.data, fit.k, fit.algorithm), {t: [] for t in TYPES})
         group[fit.dtype].append(fit)
     found = []

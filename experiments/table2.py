@@ -60,7 +60,7 @@ class Change:
 
 
 def make(options: Options) -> Artefact:
-    data_sets = options.load()
+    data_sets = options.clustered()
     methods = METHODS + MORE_METHODS * options.all_methods
     tasks = [
         task(

@@ -40,7 +40,7 @@ class Time:
 
 
 def make(options: Options) -> Artefact:
-    data_sets = options.load()
+    data_sets = options.clustered()
     tasks = [t for data in data_sets for t in tasks_for(data, options)]
     found = times(options.fits(tasks, "table3"), data_sets)
     head = f"""CPU milliseconds of a fit, mean over {options.repeats} seeds, the lowest of a column

@@ -198,11 +198,13 @@ def test_newsgroups_of_scikit_learn_are_taken(folder, tmp_path, newsgroups):
     assert newsgroups["download_if_missing"] is False
 
 
-def test_another_file_is_refused(folder, tmp_path, newsgroups):
-    other = tmp_path / "20news-bydate.tar.gz"
+@pytest.mark.parametrize("given", [True, False])
+def test_another_file_is_refused(given, folder, newsgroups):
+    folder.mkdir()
+    other = folder / "20news-bydate.tar.gz"
     other.write_bytes(b"something else")
     with pytest.raises(ValueError, match=r"20news-bydate\.tar\.gz: its sha256 is .* another file"):
-        datasets.load("20-newsgroups", source=other)
+        datasets.load("20-newsgroups", source=other if given else None)
     assert not newsgroups
 
 

@@ -320,6 +320,20 @@ def test_k_above_the_rows_is_left_out(file, tmp_path):
     assert {line["k"] for line in lines(tmp_path / "runs.csv")} == {"2"}
 
 
+@pytest.mark.parametrize("experiment", [table2, table3, figure1, hamerly, precision, threads])
+def test_too_few_rows_for_any_k(experiment, file, tmp_path, capsys):
+    words = ["--rows", "12", "--k", "13"]
+    assert run(file, tmp_path, *words, experiment=experiment) == 2
+    assert "k=13 is more than the rows of every data set." in capsys.readouterr().err
+
+
+def test_a_data_set_of_too_few_rows_is_left_out(file, tmp_path):
+    np.save(tmp_path / "two.npy", np.eye(2))
+    words = ["--data", str(tmp_path / "two.npy"), str(file), "--k", "3"]
+    assert run(file, tmp_path, *words, experiment=table3) == 0
+    assert {line["data"] for line in lines(tmp_path / "table3.csv")} == {"small"}
+
+
 # --- Resuming
 
 

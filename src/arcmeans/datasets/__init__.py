@@ -101,7 +101,7 @@ def load(name: str, *, source: str | Path | None = None, download: bool = False)
 
 
 def _given(origin: _Origin, source: Path) -> list[Path]:
-    """The user's own file, or the files of a folder; where checksums are known, checked."""
+    """The user's own file, or the files of a folder."""
     if len(origin.files) == 1 and not source.is_dir():
         paths = [source]
     else:
@@ -109,14 +109,19 @@ def _given(origin: _Origin, source: Path) -> list[Path]:
     for path, remote in zip(paths, origin.files, strict=True):
         if not path.is_file():
             raise FileNotFoundError(f"source={source}: there is no file {path}.")
-        if remote.sha256 is not None:
-            found = digest(path, "sha256")
-            if found != remote.sha256:
-                raise ValueError(
-                    f"{path}: its sha256 is {found}, but that of {remote.name} is {remote.sha256}: "
-                    "it is another file, or broken."
-                )
+        _check(path, remote)
     return paths
+
+
+def _check(path: Path, remote: Remote) -> None:
+    """A ValueError where a file is not the one that its name says."""
+    if remote.sha256 is not None:
+        found = digest(path, "sha256")
+        if found != remote.sha256:
+            raise ValueError(
+                f"{path}: its sha256 is {found}, but that of {remote.name} is {remote.sha256}: "
+                "it is another file, or broken."
+            )
 
 
 def _files_there(name: str, origin: _Origin, download: bool) -> list[Path]:
@@ -124,6 +129,7 @@ def _files_there(name: str, origin: _Origin, download: bool) -> list[Path]:
     for remote in origin.files:
         path = folder() / remote.name
         if path.exists():
+            _check(path, remote)
             continue
         if not download:
             raise FileNotFoundError(
