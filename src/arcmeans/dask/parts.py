@@ -1,9 +1,9 @@
 """Rows on the workers of a Dask cluster, and the steps of the seeding on them.
 
 A partition belongs to a worker, the one that Dask gave its rows to unless that has more than its
-share. The worker keeps what is known of the partition; tasks are sent there, and run elsewhere only
-if it is gone. Dask keeps the rows, spills them where memory is short, and makes them again where a
-worker is lost.
+share. The worker keeps what is known of the partition, and its tasks run there and nowhere else;
+if it goes, they are sent to another. Dask keeps the rows, spills them where memory is short, and
+makes them again where a worker is lost.
 """
 
 import time
@@ -36,7 +36,7 @@ from .worker import Lost
 if TYPE_CHECKING:
     from .engine import DaskEngine
 
-WATCH_SECONDS = 2.0
+WATCH_SECONDS = 0.5
 """Between two looks at whether there still are the workers that tasks were sent to."""
 ATTEMPTS = 5
 """To get an answer from a cluster that loses workers or connections."""
@@ -45,6 +45,10 @@ GONE = (CancelledError, CommClosedError, TimeoutError, OSError)
 """What a client raises when work was lost with its worker or with the connection."""
 
 _Answer = TypeVar("_Answer")
+
+
+class OwnerGoneError(Exception):
+    """A worker is gone that had partitions; they have others now."""
 
 
 def connected() -> Client:
@@ -82,11 +86,20 @@ class DaskParts:
 
     # --- Tasks.
 
-    def submit(self, part: int | None, step: Callable[..., Any], *arguments: Any) -> Any:
-        """A task, on the worker that has the partition; None: wherever Dask likes."""
+    def submit(
+        self,
+        part: int | None,
+        step: Callable[..., Any],
+        *arguments: Any,
+        elsewhere: bool = False,
+    ) -> Any:
+        """A task, on the worker that has the partition; None: wherever Dask likes.
+
+        With ``elsewhere`` Dask may move it: it then has to do without what that worker knows.
+        """
         where: dict[str, Any] = {}
         if part is not None:
-            where = {"workers": [self.owners[part]], "allow_other_workers": True}
+            where = {"workers": [self.owners[part]], "allow_other_workers": elsewhere}
         return self.client.submit(step, *arguments, key=self.key(step), pure=False, **where)
 
     def key(self, step: Callable[..., Any]) -> str:
@@ -105,14 +118,17 @@ class DaskParts:
 
     def ask(self, tasks: Callable[[], _Answer]) -> Any:
         """The results of tasks, made again where they were lost with a worker or connection."""
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 0
+        while True:
             try:
                 found = tasks()
                 self._wait(found)
                 return self.client.gather(found)
+            except OwnerGoneError:
+                continue
             except GONE as error:
+                attempt += 1
                 self._reconnect(error, attempt)
-        raise AssertionError
 
     def ask_later(self, task: Callable[[], Any]) -> Any:
         """A task that is begun now and asked for later; None if there is no connection."""
@@ -123,7 +139,8 @@ class DaskParts:
 
     def settled(self, tasks: Callable[[], list[Any]]) -> list[Any]:
         """The tasks, done, with their results left where they are."""
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 0
+        while True:
             try:
                 found = tasks()
                 self._wait(found)
@@ -131,25 +148,23 @@ class DaskParts:
                     if task.status != "finished":
                         task.result()  # raises
                 return found
+            except OwnerGoneError:
+                continue
             except GONE as error:
+                attempt += 1
                 self._reconnect(error, attempt)
-        raise AssertionError
 
     def _wait(self, tasks: Any) -> None:
-        """Waits until tasks are done, or an owner of partitions has been replaced.
-
-        Dask never runs tasks that were meant for workers that are gone on those that came when
-        there was none left.
-        """
+        """Waits until tasks are done, or a worker that has partitions is gone."""
         while True:
             try:
                 wait(tasks, timeout=WATCH_SECONDS)
                 return
             except TimeoutError:
                 there = self.client.nthreads()
-                if there and self.owners and not set(self.owners) & set(there):
+                if there and not set(self.owners) <= set(there):
                     self.find_owners(range(len(self)))
-                    raise
+                    raise OwnerGoneError from None
 
     def _reconnect(self, error: BaseException, attempt: int) -> None:
         """Waits until there is a connection with workers behind it; an error if there is none."""
