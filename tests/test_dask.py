@@ -355,17 +355,22 @@ def replace_workers(client):
 
 
 class Killer(WorkerPlugin):
-    """Kills the worker that begins a task of some name, once: whoever gets to remove the file."""
+    """Kills the worker that begins a task of some name, once: whoever gets to remove the file.
 
-    def __init__(self, prefix, file):
-        self.prefix, self.file = prefix, file
+    Not before it has begun ``after`` of them, so that it has something to lose.
+    """
+
+    def __init__(self, prefix, file, after):
+        self.prefix, self.file, self.after = prefix, file, after
         self.name = f"killer-{file}"
 
     def transition(self, key, start, finish, **kwargs):
         if finish == "executing" and str(key).startswith(self.prefix):
+            self.after -= 1
             with contextlib.suppress(FileNotFoundError):
-                os.remove(self.file)
-                os.kill(os.getpid(), signal.SIGKILL)
+                if self.after < 0:
+                    os.remove(self.file)
+                    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def pids(client):
@@ -373,30 +378,36 @@ def pids(client):
 
 
 @pytest.mark.parametrize(
-    ("task", "algorithm"),
-    [("assign", "simplified-elkan"), ("reduce", "lloyd"), ("seed-step", "hamerly")],
+    ("task", "algorithm", "data"),
+    [
+        ("assign", "simplified-elkan", "far_seeds"),  # after rows were relocated
+        ("reduce", "lloyd", "text"),
+        ("seed-step", "hamerly", "text"),
+    ],
 )
-def test_a_worker_is_killed_in_a_task(processes, task, algorithm, tmp_path):
-    file = tmp_path / "kill"
-    plugin = Killer(f"arcmeans-{task}", str(file))
+def test_a_worker_is_killed_in_a_task(processes, task, algorithm, data, tmp_path):
+    case, file = CASES[data](), tmp_path / "kill"
+    plugin = Killer(f"arcmeans-{task}", str(file), 20 if task == "seed-step" else 0)
     processes.register_plugin(plugin)
 
     def arm(step):
-        if step.iteration == 3:
+        if step.iteration == 1:
             file.touch()
 
-    options = {**OPTIONS, "algorithm": algorithm}
+    options = {"n_clusters": case.n_clusters, "init": case.init, "algorithm": algorithm}
     if task == "seed-step":
         options["init"], options["random_state"] = "k-means++", 5
         file.touch()
     else:
         options["callback"] = arm
-    before = len(processes.nthreads())
+    before, n = len(processes.nthreads()), case.X.shape[0]
     model = arcmeans.dask.SphericalKMeans(**options)
-    model.fit(blocks(FAULTY.X, 100, 200, 300, 500, 700, 900, 1200))
+    model.fit(blocks(case.X, *range(n // 8, n, n // 8)))
     assert not file.exists()
     assert len(processes.nthreads()) == before - 1
-    assert_same_fit(model, SphericalKMeans(**options).fit(FAULTY.X))
+    local = SphericalKMeans(**options).fit(case.X)
+    assert_same_fit(model, local)
+    assert data == "text" or local.trace_["relocated"][0] > 0
     processes.unregister_worker_plugin(plugin.name)
 
 
