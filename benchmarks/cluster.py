@@ -6,8 +6,9 @@ workers of one thread each. All must end with the same bits. The figures are tho
 iterations; reading and seeding come before.
 
 On a machine that others use, wall time says little. *Path* is what cannot overlap, in CPU time: the
-busiest worker and the client with its scheduler, one after the other. It is an upper bound of the
-time on a machine of one's own, since they do overlap.
+busiest worker and the client with its scheduler, one after the other, less what these processes
+spend in as long a time when there is nothing to do. It is an upper bound of the time on a machine
+of one's own, since they do overlap.
 """
 
 import argparse
@@ -172,6 +173,7 @@ def _cluster(
         Client(cluster) as client,
     ):
         clock = _Clock(lambda: client.run(_own_cpu))
+        clock.idle(2.0)
         model = arcmeans.dask.SphericalKMeans(**options, callback=clock).fit(store)
         wall, cpu = clock.spent()
         busiest = max(clock.others())
@@ -205,19 +207,32 @@ class _Clock:
     def __init__(self, others: Any = dict) -> None:
         self._others = others
         self._times: list[tuple[float, float, dict[str, float]]] = []
+        self._idle, self._idle_others = 0.0, 0.0
 
     def __call__(self, step: arcmeans.Iteration) -> None:
         others = self._others()
         now = time.perf_counter(), time.process_time(), others
         self._times = [*self._times[:1], now]
 
+    def idle(self, seconds: float) -> None:
+        """Finds what is spent when there is nothing to do, to be taken off later."""
+        others, wall, cpu = self._others(), time.perf_counter(), time.process_time()
+        time.sleep(seconds)
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        self._idle = cpu / wall
+        self._idle_others = float(
+            np.mean([c - others[w] for w, c in self._others().items()]) / wall
+        )
+
     def spent(self) -> tuple[float, float]:
         (wall, cpu, _), (wall_end, cpu_end, _) = self._times
-        return wall_end - wall, cpu_end - cpu
+        wall = wall_end - wall
+        return wall, max(0.0, cpu_end - cpu - self._idle * wall)
 
     def others(self) -> list[float]:
-        before, after = self._times[0][2], self._times[1][2]
-        return [after[key] - before[key] for key in after]
+        (wall, _, before), (wall_end, _, after) = self._times
+        idle = self._idle_others * (wall_end - wall)
+        return [after[key] - before[key] - idle for key in after]
 
 
 if __name__ == "__main__":

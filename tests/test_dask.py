@@ -276,6 +276,19 @@ class TestErrors:
         with pytest.raises(ValueError, match=message):
             arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)), sample_weight=weights)
 
+    def test_what_a_block_raises(self, client, tmp_path):
+        """Even if it looks like a broken connection."""
+        (tmp_path / "rows.npz").write_text("nothing")
+
+        @dask.delayed
+        def unreachable():
+            raise ConnectionResetError("the disk is gone")
+
+        with pytest.raises(ConnectionResetError, match="the disk is gone"):
+            arcmeans.dask.SphericalKMeans(2).fit([unreachable()])
+        with pytest.raises(ValueError, match=r"pickle|[Cc]annot|file"):
+            arcmeans.dask.SphericalKMeans(2).fit([tmp_path / "rows.npz"])
+
     def test_features(self, client):
         model = arcmeans.dask.SphericalKMeans(2, random_state=0).fit(blocks(np.eye(3)))
         with pytest.raises(ValueError, match=r"X has 4 features, but .* is expecting 3"):

@@ -51,6 +51,10 @@ class OwnerGoneError(Exception):
     """A worker is gone that had partitions; they have others now."""
 
 
+class _TaskError(Exception):
+    """What a task raised."""
+
+
 def connected() -> Client:
     """The current client, or one of a local cluster that is started and stays."""
     with suppress(ValueError):
@@ -118,17 +122,7 @@ class DaskParts:
 
     def ask(self, tasks: Callable[[], _Answer]) -> Any:
         """The results of tasks, made again where they were lost with a worker or connection."""
-        attempt = 0
-        while True:
-            try:
-                found = tasks()
-                self._wait(found)
-                return self.client.gather(found)
-            except OwnerGoneError:
-                continue
-            except GONE as error:
-                attempt += 1
-                self._reconnect(error, attempt)
+        return self._tried(tasks, lambda found: self.client.gather(found))
 
     def ask_later(self, task: Callable[[], Any]) -> Any:
         """A task that is begun now and asked for later; None if there is no connection."""
@@ -139,26 +133,33 @@ class DaskParts:
 
     def settled(self, tasks: Callable[[], list[Any]]) -> list[Any]:
         """The tasks, done, with their results left where they are."""
+        return list(self._tried(tasks, lambda found: found))
+
+    def _tried(self, tasks: Callable[[], Any], finish: Callable[[Any], Any]) -> Any:
         attempt = 0
         while True:
             try:
                 found = tasks()
-                self._wait(found)
-                for task in found:
-                    if task.status != "finished":
-                        task.result()  # raises
-                return found
+                self._wait(found if isinstance(found, list) else [found])
+                return finish(found)
             except OwnerGoneError:
                 continue
+            except _TaskError as error:  # of the task, not of the cluster
+                raise error.args[0] from None
             except GONE as error:
                 attempt += 1
                 self._reconnect(error, attempt)
 
-    def _wait(self, tasks: Any) -> None:
+    def _wait(self, tasks: list[Any]) -> None:
         """Waits until tasks are done, or a worker that has partitions is gone."""
         while True:
             try:
                 wait(tasks, timeout=WATCH_SECONDS)
+                for task in tasks:
+                    if task.status == "error":
+                        raise _TaskError(task.exception())
+                    if task.status in LOST:
+                        task.result()  # raises
                 return
             except TimeoutError:
                 there = self.client.nthreads()
