@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import dask
@@ -228,6 +229,22 @@ class TestFit:
         assert first.to_workers == 3 * model.traffic_[0].to_client
         assert 0 < last.to_workers < first.to_workers / 4
         assert last.to_client == 0
+
+    def test_partitions_are_shared_out(self):
+        """To the workers that have them, evenly, by their threads."""
+        from arcmeans.dask.parts import share_out
+
+        def shared(having, threads, owners=None):
+            owners = [""] * len(having) if owners is None else owners
+            share_out(owners, dict(enumerate(having)), threads)
+            return "".join(owners)
+
+        even = {"A": 1, "B": 1}
+        assert shared(["A", "A", "B", "B"], even) == "AABB"
+        assert shared(["B", "A", "A", "A"], even) == "BAAB"
+        assert shared(["A"] * 6, {"A": 1, "B": 2}) == "AABBBB"
+        assert shared([""] * 4, even, ["A", "gone", "gone", "B"]) == "AABB"
+        assert shared(["B", "BA", "B"], {"B": 1}, ["A", "A", "B"]) == "BBB"
 
 
 def kept_fits(dask_worker):
@@ -566,3 +583,20 @@ def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
     with pytest.raises(BreakError):
         arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)))
     assert started == [{"threads_per_worker": 1}]
+
+
+def test_without_dask_the_rest_works():
+    code = """
+        import sys
+        import arcmeans
+        assert "dask" not in sys.modules and "distributed" not in sys.modules
+        sys.modules["distributed"] = None
+        try:
+            import arcmeans.dask
+        except ImportError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert "pip install arcmeans[dask]" in done.stdout

@@ -6,9 +6,10 @@ if it goes, they are sent to another. Dask keeps the rows, spills them where mem
 makes them again where a worker is lost.
 """
 
+import math
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from fractions import Fraction
@@ -334,23 +335,12 @@ class DaskParts:
         return self.token, part, int(self.starts[part])
 
     def find_owners(self, parts: Sequence[int]) -> None:
-        """A worker for each partition whose own is gone: one that has its rows, if none is idle."""
-        holders = self.client.who_has([self.rows[p] for p in parts])
+        """A worker for each partition whose own is gone: one that has its rows and not too many."""
         threads = self.client.nthreads()
-        if not threads:
-            return
-        load = dict.fromkeys(threads, 0.0)
-        for owner in self.owners:
-            if owner in load:
-                load[owner] += 1 / threads[owner]
-        for p in parts:
-            if self.owners[p] in threads:
-                continue
-            having = holders.get(self.rows[p].key, ())
-            # Rows are fetched from elsewhere where that makes up for a whole partition.
-            owner = min(load, key=lambda w: load[w] + (0 if w in having else 1 / threads[w]))
-            load[owner] += 1 / threads[owner]
-            self.owners[p] = owner
+        if threads:
+            holders = self.client.who_has([self.rows[p] for p in parts])
+            having = {p: holders.get(self.rows[p].key, ()) for p in parts}
+            share_out(self.owners, having, threads)
 
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
@@ -358,6 +348,26 @@ class DaskParts:
         from .engine import DaskEngine
 
         return DaskEngine(self, n_clusters, options, seeded)
+
+
+def share_out(
+    owners: list[str], having: Mapping[int, Sequence[str]], threads: Mapping[str, int]
+) -> None:
+    """Gives partitions without a worker to those that have them, up to a fair share of all.
+
+    What is left over goes where there is least to do; its rows are fetched from elsewhere.
+    """
+    share = len(owners) / sum(threads.values())
+    load = {w: owners.count(w) for w in threads}
+    homeless = [p for p in having if owners[p] not in threads]
+    for fair in (True, False):
+        for p in homeless:
+            if owners[p] in threads:
+                continue
+            able = [w for w in having[p] if w in load and load[w] < math.ceil(share * threads[w])]
+            if able or not fair:
+                owners[p] = min(able or load, key=lambda w: load[w] / threads[w])
+                load[owners[p]] += 1
 
 
 def unstable(lost: Sequence[int]) -> ConnectionError:
