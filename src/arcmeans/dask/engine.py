@@ -25,7 +25,7 @@ from .blocks import lazy_array
 from .parts import ATTEMPTS, DaskParts, unstable
 from .worker import Basis, Lost, Moved, Plan, Told, Update
 
-BRANCHES = 8
+BRANCHES = 4
 """How many results one task adds up."""
 
 
