@@ -54,6 +54,18 @@ def generated_blocks(
         yield weights.transform(counts).astype(np.float32, copy=False)
 
 
+def embeddings(
+    n_rows: int, n_features: int, n_topics: int = 1000, seed: int = 0, block_rows: int = 50_000
+) -> Iterator[NDArray[np.float32]]:
+    """Dense rows around directions, a block at a time."""
+    rng = np.random.default_rng(seed)
+    directions = rng.standard_normal((n_topics, n_features), np.float32)
+    for first in range(0, n_rows, block_rows):
+        size = min(block_rows, n_rows - first)
+        noise = rng.standard_normal((size, n_features), np.float32)
+        yield directions[rng.integers(n_topics, size=size)] + 2.0 * noise
+
+
 def _counts(
     n_rows: int, words: NDArray[np.float64], tokens: float, rng: np.random.Generator
 ) -> sp.csr_matrix:

@@ -1,7 +1,11 @@
-"""Spherical k-means on a Dask cluster: the same loop, parameters and bits as on one machine.
+"""Spherical k-means on a Dask cluster: the same loop, parameters and bits as on one machine."""
 
-Needs ``pip install arcmeans[dask]``.
-"""
+try:
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f"arcmeans.dask needs a package that is not installed ({error}): pip install arcmeans[dask]"
+    ) from error
 
 from .estimator import SphericalKMeans
 

@@ -34,7 +34,7 @@ class Blocks:
     """The rows of each; NaN where only the block can tell."""
 
 
-def blocks_of(X: Any, n_workers: int) -> Blocks:
+def blocks_of(X: Any, n_threads: int) -> Blocks:
     """The blocks of whatever was given."""
     if isinstance(X, da.Array):
         if X.ndim != 2:
@@ -43,7 +43,7 @@ def blocks_of(X: Any, n_workers: int) -> Blocks:
             X = X.rechunk({1: -1})
         return Blocks(list(X.to_delayed().ravel()), list(X.chunks[0]))
     if isinstance(X, RowStore):
-        ends = _ends(X, n_workers)
+        ends = _ends(X, n_threads)
         return Blocks([_slice(X, *each) for each in ends], [end - begin for begin, end in ends])
     if isinstance(X, (list, tuple)) and X:
         if all(isinstance(x, Delayed) for x in X):
@@ -63,11 +63,11 @@ def _described(X: Any) -> str:
     return f"of type {type(X).__name__}"
 
 
-def _ends(store: RowStore, n_workers: int) -> Sequence[tuple[int, int]]:
-    """Partitions of about the same bytes: two a worker at least, none of them large."""
+def _ends(store: RowStore, n_threads: int) -> Sequence[tuple[int, int]]:
+    """Partitions of about the same bytes, none of them large; as many, two at least, a thread."""
     entry = store.dtype.itemsize + (4 if store.sparse else 0)
-    wanted = max(2 * n_workers, -(-store.nnz * entry // PARTITION_BYTES))
-    wanted = min(wanted, store.shape[0])
+    on_each = max(2, -(-store.nnz * entry // (PARTITION_BYTES * n_threads)))
+    wanted = min(on_each * n_threads, store.shape[0])
     if store.sparse:
         reach = np.linspace(0, store.nnz, wanted + 1)[1:-1]
         ends = np.searchsorted(store.mapped("indptr").array, reach)

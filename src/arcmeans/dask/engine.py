@@ -25,7 +25,7 @@ from .blocks import lazy_array
 from .parts import ATTEMPTS, DaskParts, unstable
 from .worker import Basis, Lost, Moved, Plan, Told, Update
 
-BRANCHES = 8
+BRANCHES = 4
 """How many results one task adds up."""
 
 
@@ -292,13 +292,14 @@ class DaskEngine:
         def tasks() -> list[Any]:
             shared = parts.share(basis) if basis.labels is None else None
             return [
-                parts.submit(  # wherever the rows are: other workers may be there by then
-                    None,
+                parts.submit(
+                    i,
                     worker.labels,
                     rows,
                     self._plans[i],
                     self._of_part(basis, i) if shared is None else shared,
                     parts.shared_layout,
+                    elsewhere=True,  # that worker may be gone by then
                 )
                 for i, rows in enumerate(parts.rows)
             ]

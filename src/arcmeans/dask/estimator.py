@@ -57,7 +57,7 @@ class SphericalKMeans(estimator.SphericalKMeans):
     ) -> Parts:
         check_unmasked("X", X)
         client = connected()
-        blocks = blocks_of(X, len(client.nthreads()))
+        blocks = blocks_of(X, sum(client.nthreads().values()) or 1)
         parts = DaskParts(client, blocks, sample_weight)
         try:
             self._check_features(parts.layout.n_features, reset)

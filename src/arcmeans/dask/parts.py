@@ -1,14 +1,15 @@
 """Rows on the workers of a Dask cluster, and the steps of the seeding on them.
 
 A partition belongs to a worker, the one that Dask gave its rows to unless that has more than its
-share. The worker keeps what is known of the partition; tasks are sent there, and run elsewhere only
-if it is gone. Dask keeps the rows, spills them where memory is short, and makes them again where a
-worker is lost.
+share. The worker keeps what is known of the partition, and its tasks run there and nowhere else;
+if it goes, they are sent to another. Dask keeps the rows, spills them where memory is short, and
+makes them again where a worker is lost.
 """
 
+import math
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from fractions import Fraction
@@ -36,7 +37,7 @@ from .worker import Lost
 if TYPE_CHECKING:
     from .engine import DaskEngine
 
-WATCH_SECONDS = 2.0
+WATCH_SECONDS = 0.5
 """Between two looks at whether there still are the workers that tasks were sent to."""
 ATTEMPTS = 5
 """To get an answer from a cluster that loses workers or connections."""
@@ -45,6 +46,14 @@ GONE = (CancelledError, CommClosedError, TimeoutError, OSError)
 """What a client raises when work was lost with its worker or with the connection."""
 
 _Answer = TypeVar("_Answer")
+
+
+class OwnerGoneError(Exception):
+    """A worker is gone that had partitions; they have others now."""
+
+
+class _TaskError(Exception):
+    """What a task raised."""
 
 
 def connected() -> Client:
@@ -82,11 +91,20 @@ class DaskParts:
 
     # --- Tasks.
 
-    def submit(self, part: int | None, step: Callable[..., Any], *arguments: Any) -> Any:
-        """A task, on the worker that has the partition; None: wherever Dask likes."""
+    def submit(
+        self,
+        part: int | None,
+        step: Callable[..., Any],
+        *arguments: Any,
+        elsewhere: bool = False,
+    ) -> Any:
+        """A task, on the worker that has the partition; None: wherever Dask likes.
+
+        With ``elsewhere`` Dask may move it: it then has to do without what that worker knows.
+        """
         where: dict[str, Any] = {}
         if part is not None:
-            where = {"workers": [self.owners[part]], "allow_other_workers": True}
+            where = {"workers": [self.owners[part]], "allow_other_workers": elsewhere}
         return self.client.submit(step, *arguments, key=self.key(step), pure=False, **where)
 
     def key(self, step: Callable[..., Any]) -> str:
@@ -105,14 +123,7 @@ class DaskParts:
 
     def ask(self, tasks: Callable[[], _Answer]) -> Any:
         """The results of tasks, made again where they were lost with a worker or connection."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                found = tasks()
-                self._wait(found)
-                return self.client.gather(found)
-            except GONE as error:
-                self._reconnect(error, attempt)
-        raise AssertionError
+        return self._tried(tasks, lambda found: self.client.gather(found))
 
     def ask_later(self, task: Callable[[], Any]) -> Any:
         """A task that is begun now and asked for later; None if there is no connection."""
@@ -123,33 +134,39 @@ class DaskParts:
 
     def settled(self, tasks: Callable[[], list[Any]]) -> list[Any]:
         """The tasks, done, with their results left where they are."""
-        for attempt in range(1, ATTEMPTS + 1):
+        return list(self._tried(tasks, lambda found: found))
+
+    def _tried(self, tasks: Callable[[], Any], finish: Callable[[Any], Any]) -> Any:
+        attempt = 0
+        while True:
             try:
                 found = tasks()
-                self._wait(found)
-                for task in found:
-                    if task.status != "finished":
-                        task.result()  # raises
-                return found
+                self._wait(found if isinstance(found, list) else [found])
+                return finish(found)
+            except OwnerGoneError:
+                continue
+            except _TaskError as error:  # of the task, not of the cluster
+                raise error.args[0] from None
             except GONE as error:
+                attempt += 1
                 self._reconnect(error, attempt)
-        raise AssertionError
 
-    def _wait(self, tasks: Any) -> None:
-        """Waits until tasks are done, or an owner of partitions has been replaced.
-
-        Dask never runs tasks that were meant for workers that are gone on those that came when
-        there was none left.
-        """
+    def _wait(self, tasks: list[Any]) -> None:
+        """Waits until tasks are done, or a worker that has partitions is gone."""
         while True:
             try:
                 wait(tasks, timeout=WATCH_SECONDS)
+                for task in tasks:
+                    if task.status == "error":
+                        raise _TaskError(task.exception())
+                    if task.status in LOST:
+                        task.result()  # raises
                 return
             except TimeoutError:
                 there = self.client.nthreads()
-                if there and self.owners and not set(self.owners) & set(there):
+                if there and not set(self.owners) <= set(there):
                     self.find_owners(range(len(self)))
-                    raise
+                    raise OwnerGoneError from None
 
     def _reconnect(self, error: BaseException, attempt: int) -> None:
         """Waits until there is a connection with workers behind it; an error if there is none."""
@@ -318,23 +335,12 @@ class DaskParts:
         return self.token, part, int(self.starts[part])
 
     def find_owners(self, parts: Sequence[int]) -> None:
-        """A worker for each partition whose own is gone: one that has its rows, if none is idle."""
-        holders = self.client.who_has([self.rows[p] for p in parts])
+        """A worker for each partition whose own is gone: one that has its rows and not too many."""
         threads = self.client.nthreads()
-        if not threads:
-            return
-        load = dict.fromkeys(threads, 0.0)
-        for owner in self.owners:
-            if owner in load:
-                load[owner] += 1 / threads[owner]
-        for p in parts:
-            if self.owners[p] in threads:
-                continue
-            having = holders.get(self.rows[p].key, ())
-            # Rows are fetched from elsewhere where that makes up for a whole partition.
-            owner = min(load, key=lambda w: load[w] + (0 if w in having else 1 / threads[w]))
-            load[owner] += 1 / threads[owner]
-            self.owners[p] = owner
+        if threads:
+            holders = self.client.who_has([self.rows[p] for p in parts])
+            having = {p: holders.get(self.rows[p].key, ()) for p in parts}
+            share_out(self.owners, having, threads)
 
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
@@ -342,6 +348,26 @@ class DaskParts:
         from .engine import DaskEngine
 
         return DaskEngine(self, n_clusters, options, seeded)
+
+
+def share_out(
+    owners: list[str], having: Mapping[int, Sequence[str]], threads: Mapping[str, int]
+) -> None:
+    """Gives partitions without a worker to those that have them, up to a fair share of all.
+
+    What is left over goes where there is least to do; its rows are fetched from elsewhere.
+    """
+    share = len(owners) / sum(threads.values())
+    load = {w: owners.count(w) for w in threads}
+    homeless = [p for p in having if owners[p] not in threads]
+    for fair in (True, False):
+        for p in homeless:
+            if owners[p] in threads:
+                continue
+            able = [w for w in having[p] if w in load and load[w] < math.ceil(share * threads[w])]
+            if able or not fair:
+                owners[p] = min(able or load, key=lambda w: load[w] / threads[w])
+                load[owners[p]] += 1
 
 
 def unstable(lost: Sequence[int]) -> ConnectionError:
