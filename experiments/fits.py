@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from arcmeans import SphericalKMeans, _core
 from arcmeans.datasets.progress import Progress
 from arcmeans.engine import EngineOptions
+from arcmeans.rows import AnyLayout
 from benchmarks.machine import processor
 
 from .log import Log
@@ -211,8 +212,8 @@ class _Model(SphericalKMeans):
 
     _update = "tight"
 
-    def _engine_options(self, n_threads: int) -> EngineOptions:
-        return replace(super()._engine_options(n_threads), hamerly_update=self._update)
+    def _engine_options(self, layout: AnyLayout, n_threads: int) -> EngineOptions:
+        return replace(super()._engine_options(layout, n_threads), hamerly_update=self._update)
 
 
 def setting_of(fit: Fit) -> Setting:

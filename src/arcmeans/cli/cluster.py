@@ -129,7 +129,7 @@ def fit(
         model = SphericalKMeans(k, callback=show, checkpoint=checkpoint, **parameters)
         interrupted = False
         try:
-            model.fit(rows.X)
+            model.fit(rows.X if rows.store is None else rows.store)
         except KeyboardInterrupt:
             interrupted = True
     if not hasattr(model, "labels_"):

@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from ..store import RowStore
 from .console import UserError
 
 PICKLED = "holds pickled Python objects, which could run code when read: refused"
@@ -44,6 +45,23 @@ class MatrixSource:
     facts: dict[str, Any] = field(default_factory=dict)
     """What the file says of itself."""
     rows: int | None = None
+    store: RowStore | None = None
+
+
+def row_store(path: Path) -> MatrixSource:
+    """A folder that ``RowStore.write`` made."""
+    try:
+        store = RowStore.open(path)
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+    def parts(size: int) -> Iterator[Any]:
+        return (store[i : i + size] for i in range(0, len(store), size))
+
+    kind = "sparse" if store.sparse else "dense"
+    facts = {"format": f"row store, {kind}", "dtype": str(store.dtype)}
+    whole = lambda: store[:]  # noqa: E731
+    return MatrixSource(str(path), whole, parts, facts, len(store), store)
 
 
 def npy_file(path: Path) -> MatrixSource:

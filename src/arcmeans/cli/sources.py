@@ -11,6 +11,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from ..store import HEADER as STORE_HEADER
+from ..store import RowStore
 from . import matrices, texts
 from .console import Console, UserError, counted
 from .matrices import MatrixSource, as_floats
@@ -49,8 +51,9 @@ def open_source(
     if path == "-":
         return texts.lines(None, options)
     file = Path(path)
-    if file.is_dir():  # a folder of another kind would be known here, by a file in it
-        return texts.folder(file, options)
+    if file.is_dir():
+        store = (file / STORE_HEADER).exists()
+        return matrices.row_store(file) if store else texts.folder(file, options)
     if not file.exists():
         raise UserError(f"{path}: there is no such file or folder.")
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -83,6 +86,8 @@ class Rows:
     """What a row is: ``documents`` or ``rows``."""
     zero_based: bool | None = None
     """How the features of an svmlight file are counted."""
+    store: RowStore | None = None
+    """Where the rows are a store, which is fitted from disk."""
 
     def id(self, i: int) -> str:
         return str(i) if self.ids is None else self.ids[i]
@@ -102,7 +107,8 @@ def read_all(
         console.say(f"reading {source.name}")
         X = as_floats(source.whole(), source.name)
         first = source.facts.get("features counted from")
-        return Rows(X, None, None, None, "rows", None if first is None else first == 0)
+        from_zero = None if first is None else first == 0
+        return Rows(X, None, None, None, "rows", from_zero, source.store)
     ids: list[str] = []
     snippets: list[str] = []
     vectorizer = new_vectorizer()
