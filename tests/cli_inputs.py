@@ -10,6 +10,8 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
+from arcmeans import RowStore
+
 TOPICS = {
     "space": "rocket orbit launch moon satellite astronaut shuttle telescope planet gravity",
     "kitchen": "butter flour oven recipe garlic onion pepper sauce bake simmer",
@@ -74,6 +76,8 @@ def matrix_file(folder: Path, kind: str) -> list[str]:
         np.savez(path, X.toarray())
     elif kind.startswith("npz"):
         sp.save_npz(path, X.asformat(kind.split("-")[1]))
+    elif kind == "store":
+        RowStore.write(path, [X])
     elif kind == "mtx":
         scipy.io.mmwrite(path, X, precision=17)
     else:
@@ -81,4 +85,14 @@ def matrix_file(folder: Path, kind: str) -> list[str]:
     return [str(path)]
 
 
-MATRIX_KINDS = ("npy", "npz-dense", "npz-csr", "npz-csc", "npz-coo", "mtx", "svm-zero", "svm-one")
+MATRIX_KINDS = (
+    "npy",
+    "npz-dense",
+    "npz-csr",
+    "npz-csc",
+    "npz-coo",
+    "mtx",
+    "svm-zero",
+    "svm-one",
+    "store",
+)
