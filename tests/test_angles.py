@@ -88,7 +88,7 @@ def test_beyond_is_less_similar_by_twice_the_error():
 
 def assert_bounds_hold(engine, centers, group_of):
     """For every row that can move a center."""
-    rows, bounds, which = engine.rows, engine._angles, engine.rows.usable
+    rows, bounds, which = engine.rows, engine._kept, engine.rows.usable
     values = rows.values.astype(np.float64)
     if rows.starts is not None:
         csr = (values, rows.by_rank[rows.features], rows.starts)
@@ -111,7 +111,7 @@ def assert_bounds_hold(engine, centers, group_of):
 def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
     centers = given_centers(rows, init, 1)
     engine = Engine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
-    group_of = grouped(rows, centers, engine._angles.n_groups, 1)[0]
+    group_of = grouped(rows, centers, engine._kept.n_groups, 1)[0]
     for _ in range(passes):
         if engine.assign(centers).changed == 0:
             break
