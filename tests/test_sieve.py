@@ -148,8 +148,9 @@ def awkward(draw):
 
 def filtered(rows, centers, n_frequent):
     """What the filter says of each row and one center, without the rounding of an upper bound."""
-    engine = Engine(split(rows, n_frequent) if rows.starts is not None else rows, 1,
-                    EngineOptions("sieve"))
+    engine = Engine(
+        split(rows, n_frequent) if rows.starts is not None else rows, 1, EngineOptions("sieve")
+    )
     engine.assign(centers)
     filters, reference = errors_of(rows, n_frequent)
     error = (filters + 3 * reference).astype(np.float32)
