@@ -29,7 +29,8 @@ def fit(case, X, algorithm="lloyd", *, n_threads=1, chunk_rows=1024, update="tig
     """A run from the rows up, with the engine's options at hand."""
     rows = unit_rows(X, n_threads=n_threads)
     init = given_centers(rows, case.init.astype(X.dtype), n_threads)
-    engine = Engine(rows, case.n_clusters, EngineOptions(algorithm, n_threads, chunk_rows, update))
+    chosen = EngineOptions(algorithm, n_threads, chunk_rows, hamerly_update=update)
+    engine = Engine(rows, case.n_clusters, chosen)
     return run(engine, init, **options)
 
 

@@ -1,0 +1,674 @@
+"""The sieve: bounds that are true after every pass, lines and lists that follow every move."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from arcmeans import SphericalKMeans, _core, auto
+from arcmeans.centers import place_rows, place_sums, sums_of
+from arcmeans.engine import Engine, EngineOptions
+from arcmeans.layout import Frequent, Summary, frequent, layout_of, weigh
+from arcmeans.loop import run
+from arcmeans.repeats import WORTH, distinct
+from arcmeans.rows import Rows, unit_rows
+from arcmeans.sieve import LINE, bound_bytes
+
+from .test_exactness import assert_same_bits
+
+UNIT = 8192
+
+
+def split(rows, n_frequent):
+    """The same rows with so many frequent features, whatever the number of clusters."""
+    return dataclasses.replace(rows, frequent=Frequent(len(rows.values), (n_frequent,)))
+
+
+def full(rows):
+    """The rows as stored, by rank."""
+    if rows.starts is None:
+        return rows.values.astype(np.longdouble)
+    out = np.zeros((rows.n_rows, rows.n_features), np.longdouble)
+    out[np.repeat(np.arange(rows.n_rows), np.diff(rows.starts)), rows.features] = rows.values
+    return out
+
+
+def products(values, centers, k):
+    """Each row times each center, from the integers."""
+    sums = np.array([centers.vector(j) for j in range(k)]).astype(np.longdouble)
+    lengths = np.sqrt((sums**2).sum(axis=1, keepdims=True))
+    used = np.flatnonzero(values.any(axis=0))
+    # float64 is good enough for all but the smallest margin, and much faster.
+    fast = values.size * k > 2_000_000
+    dtype = np.float64 if fast else np.longdouble
+    return values[:, used].astype(dtype) @ (sums / lengths)[:, used].astype(dtype).T
+
+
+def best_by_reference(rows, centers, k):
+    """What every algorithm has to find: the first of the largest sim64."""
+    matrix = np.empty((rows.n_rows, k))
+    _core.native.similarity_matrix(rows.native(), centers, 1, matrix)
+    return np.where(rows.zero == 0, matrix.argmax(axis=1), -1)
+
+
+def errors_of(rows, n_frequent):
+    """For each row: the filter's error, and the reference's."""
+    if rows.starts is None:
+        sizes, rare = np.full(rows.n_rows, rows.n_features), np.zeros(rows.n_rows, int)
+    else:
+        sizes = np.diff(rows.starts)
+        which = np.repeat(np.arange(rows.n_rows), sizes)
+        rare = np.bincount(which[rows.features >= n_frequent], minlength=rows.n_rows)
+    native, double = _core.native, rows.dtype == np.float64
+    filters = [native.filter_error(int(s - r), int(r)) for s, r in zip(sizes, rare, strict=True)]
+    return np.array(filters), np.array([native.reference_error(double, int(s)) for s in sizes])
+
+
+def now(stored, risen):
+    """Bounds as the core reads them: sums that wrap to 16 bits."""
+    units = np.ceil(risen * UNIT * (1 + 2.0**-40)).astype(np.int64)
+    return (stored.astype(np.int64) + units + 2**15) % 2**16 - 2**15
+
+
+def assert_bounds_hold(engine, centers, values, tight=False):
+    """With the margin that makes them bounds on sim64 too."""
+    rows, kept, k = engine.rows, engine._kept, engine.n_clusters
+    here = np.flatnonzero(rows.zero == 0)
+    true = products(values[here], centers, k)
+    label = engine.labels[here]
+    each = np.arange(len(here))
+    filters, margin = (e[here] for e in errors_of(rows, centers.n_frequent))
+    own = true[each, label]
+    assert np.all(kept.lower[here].astype(np.longdouble) / UNIT <= own - 2 * margin)
+    uppers = now(kept.uppers[here, :k], np.asarray(kept._rises.centers))
+    slack = uppers.astype(np.longdouble) / UNIT - true - 2 * margin[:, None]
+    if tight:  # all of them have just been found
+        assert np.all(slack <= 2 * (filters + 2 * margin)[:, None] + 3.1 / UNIT)
+        assert np.all(slack >= 0)
+    slack[each, label] = 0  # not looked at
+    assert np.all(slack >= 0)
+    lines = -(-k // LINE)
+    tops = now(kept.tops[: rows.n_rows * lines].reshape(-1, lines)[here], kept._rises.lines)
+    for line in range(lines):
+        highest = true[:, line * LINE : (line + 1) * LINE].max(axis=1) + 2 * margin
+        assert np.all((tops[:, line] / UNIT >= highest) | (label // LINE == line))
+
+
+def check_run(rows, which, passes=12, **options):
+    """Bounds and labels after every pass of a run that begins at some of the rows."""
+    k = len(which)
+    centers = place_rows(rows, rows, which)
+    reference = place_rows(rows, rows, which)
+    engine = Engine(rows, k, EngineOptions("sieve", **options))
+    lloyd = Engine(rows, k, EngineOptions("lloyd"))
+    values = full(rows)
+    for number in range(passes):
+        work = engine.assign(centers)
+        assert work.changed == lloyd.assign(reference).changed
+        assert np.array_equal(engine.labels, lloyd.labels)
+        if engine._kept.uppers is not None:
+            assert_bounds_hold(engine, centers, values, tight=number == 0)
+        if work.changed == 0:
+            break
+        assert engine.relocate(centers) == lloyd.relocate(reference)
+        centers.move(engine.sum_changes(), 1)
+        reference.move(lloyd.sum_changes(), 1)
+
+
+# --- The filter ---
+
+
+@st.composite
+def awkward(draw):
+    """Rows whose roundings to 16 bits add up, or nearly vanish, or differ by decades."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = 6, draw(st.sampled_from([1, 2, 31, 700, 4099]))
+    kind = draw(st.sampled_from(["flat", "levels", "decades", "random", "one large"]))
+    X = {
+        "flat": lambda: np.ones((n, d)),
+        "levels": lambda: rng.integers(1, 4, (n, d)).astype(float),
+        "decades": lambda: 10.0 ** rng.uniform(-9, 0, (n, d)),
+        "random": lambda: rng.random((n, d)),
+        "one large": lambda: np.where(np.arange(d) == 0, 1.0, 0.5 / 32767),
+    }[kind]()
+    X = np.broadcast_to(X, (n, d)) * np.ones((n, d))
+    if draw(st.booleans()):
+        X = X * rng.choice([-1.0, 1.0], (n, d))
+    size = rng.integers(1, d + 1, n)
+    X[np.arange(d) >= size[:, None]] = 0.0
+    X[1] = X[0]
+    return X.astype(draw(st.sampled_from([np.float32, np.float64])))
+
+
+def filtered(rows, centers, n_frequent):
+    """What the filter says of each row and one center, without the rounding of an upper bound."""
+    engine = Engine(
+        split(rows, n_frequent) if rows.starts is not None else rows, 1, EngineOptions("sieve")
+    )
+    engine.assign(centers)
+    filters, reference = errors_of(rows, n_frequent)
+    error = (filters + 3 * reference).astype(np.float32)
+    return (engine._kept.lower.astype(np.float64) + 2.0**-8) / UNIT + error, filters
+
+
+def test_the_filter_stays_within_its_error(simd):
+    @settings(max_examples=60)
+    @given(awkward(), st.booleans(), st.floats(0.0, 1.0))
+    @example(np.ones((6, 4099)), False, 1.0)
+    def check(X, sparse, share):
+        rows = unit_rows(sp.csr_array(X) if sparse else X)
+        n_frequent = int(share * rows.n_features) if sparse else rows.n_features
+        if sparse:
+            rows = split(rows, n_frequent)
+        for center in range(3):
+            centers = place_rows(rows, rows, [center])
+            found, error = filtered(rows, centers, n_frequent)
+            true = products(full(rows), centers, 1)[:, 0]
+            # The lower bound it is read from is a float32, of numbers up to 2¹³.
+            assert np.all(np.abs(found - true) <= error + 2.0**-22)
+
+    check()
+
+
+def test_the_error_is_reached():
+    """Flat rows round the same way in every entry: the bound is no larger than it has to be."""
+    share = 0.0
+    for size in range(3000, 3100):
+        rows = unit_rows(np.ones((1, size)))
+        centers = place_rows(rows, rows)
+        found, error = filtered(rows, centers, size)
+        share = max(share, abs(found[0] - 1.0) / error[0])
+    assert 0.8 < share <= 1.0
+
+
+# --- Bounds and labels, pass by pass ---
+
+
+@st.composite
+def collections(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    k = draw(st.sampled_from([1, 2, 31, 32, 33, 70]))
+    n, d = draw(st.integers(max(k, 40), 160)), draw(st.sampled_from([1, 2, 7, 40, 150]))
+    kinds = rng.standard_normal((draw(st.integers(1, 12)), d))
+    spread = draw(st.sampled_from([1e-8, 1e-4, 0.1, 1.0, 10.0]))
+    X = kinds[rng.integers(len(kinds), size=n)] + spread * rng.standard_normal((n, d))
+    if draw(st.booleans()):
+        X = np.abs(X)
+    X[rng.random((n, d)) < draw(st.sampled_from([0.0, 0.5, 0.9]))] = 0.0
+    if draw(st.booleans()):
+        X = X[rng.integers(0, max(k, n // 3), n)]  # equal rows, equal seeds
+    if draw(st.booleans()):
+        X *= 10.0 ** rng.uniform(-12, -3, (n, 1))
+    X[:k, 0] += X[:k].any(axis=1) == 0
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
+    weights = None
+    if draw(st.booleans()):
+        weights = rng.integers(0, 4, n) + (np.arange(n) < k)
+        weights[0] = draw(st.sampled_from([1, 10**12]))
+    rows = unit_rows(X if draw(st.booleans()) else sp.csr_array(X), sample_weight=weights)
+    if rows.starts is not None and draw(st.booleans()):
+        rows = split(rows, draw(st.integers(0, d)))
+    return rows, rng.permutation(k)
+
+
+def test_bounds_hold_through_whole_runs(simd):
+    @settings(max_examples=60)
+    @given(collections())
+    def check(given):
+        check_run(*given)
+
+    check()
+
+
+@pytest.mark.parametrize("keep_bounds", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("share", [None, 0.0, 0.3])
+def test_every_case(case, dtype, share, keep_bounds):
+    rows = unit_rows(case.X.astype(dtype))
+    if share is not None:
+        rows = split(rows, int(share * rows.n_features))
+    seeds = unit_rows(case.init.astype(dtype))
+    k = case.n_clusters
+    results = [
+        run(Engine(rows, k, options), place_rows(rows, seeds))
+        for options in (EngineOptions("lloyd"), EngineOptions("sieve", keep_bounds=keep_bounds))
+    ]
+    assert_same_bits(*results)
+
+
+def topics(rng, n, d, size, kinds):
+    """Sparse rows of about so many entries, around a few kinds."""
+    weights = rng.gamma(0.05, size=(kinds, d)) + 1e-6
+    weights /= weights.sum(axis=1, keepdims=True)
+    return sp.csr_array(
+        np.array([rng.multinomial(size, weights[i % kinds]) for i in range(n)]).astype(float)
+    )
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_more_centers_than_lines_in_a_look(dense):
+    """Beyond 1024 centers the bounds of lines are looked through in several steps."""
+    X = topics(np.random.default_rng(0), 1400, 60, 30, 500)
+    rows = unit_rows(X.toarray() if dense else X)
+    check_run(rows, np.arange(1060), passes=5, n_threads=2, chunk_rows=100)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_frequent", [70_000, 65_537, 65_536, 3000])
+def test_long_rows_of_many_features(n_frequent, dtype):
+    """Features beyond 16 bits, and rows of thousands of them."""
+    rng = np.random.default_rng(1)
+    d, n = 70_000, 50
+    common = rng.permutation(d)[:3000]
+    columns = [
+        np.unique(np.r_[rng.choice(common, 1500), rng.integers(0, d, rng.integers(1, 4000))])
+        for _ in range(n)
+    ]
+    starts = np.cumsum([0, *map(len, columns)])
+    X = sp.csr_array((rng.random(starts[-1]), np.concatenate(columns), starts), shape=(n, d))
+    rows = split(unit_rows(X.astype(dtype)), n_frequent)
+    centers = place_rows(rows, rows, np.arange(5))
+    engine = Engine(rows, 5, EngineOptions("sieve"))
+    lloyd = Engine(rows, 5, EngineOptions("lloyd"))
+    reference = place_rows(rows, rows, np.arange(5))
+    values = full(rows).astype(np.float64)
+    for number in range(4):
+        engine.assign(centers)
+        lloyd.assign(reference)
+        assert np.array_equal(engine.labels, lloyd.labels)
+        assert_bounds_hold(engine, centers, values, tight=number == 0)
+        centers.move(engine.sum_changes(), 1)
+        reference.move(lloyd.sum_changes(), 1)
+
+
+# --- Centers that are pushed about ---
+
+
+class Pushed:
+    """Centers that follow labels made up by the test, and what their sums have to be."""
+
+    def __init__(self, rows, k):
+        self.rows, self.k = rows, k
+        self.centers = place_rows(rows, rows, np.arange(k))
+        self.fixed = np.rint(full(rows).astype(np.float64) * rows.one).astype(np.int64)
+        if rows.weights is not None:  # whole numbers
+            self.fixed *= rows.weights.astype(np.int64)[:, None]
+        self.vectors = np.array([self.centers.vector(j) for j in range(k)])
+        self.labels = np.full(rows.n_rows, -1, np.int32)
+        self._changes = _core.native.SumChanges(k)
+
+    def push(self, labels, n_threads=1):
+        self._changes.collect(self.rows.native(), self.labels, labels, n_threads)
+        self.centers.move(self._changes, n_threads)
+        for j in set(self.labels[self.labels != labels]) | set(labels[self.labels != labels]):
+            total = self.fixed[labels == j].sum(axis=0)
+            if j >= 0 and total.any():
+                self.vectors[j] = total
+        self.labels = labels.copy()
+
+    def replace(self, j, vector):
+        """Places a center anew; its rows are its rows no longer."""
+        features = np.flatnonzero(vector).astype(np.int32)
+        self.centers.place(j, features, vector[features])
+        self.vectors[j] = vector
+        self.labels[self.labels == j] = -1
+
+    def check(self):
+        for j in range(self.k):
+            assert np.array_equal(self.centers.vector(j), self.vectors[j])
+            assert self.centers.counts[j] == np.count_nonzero(self.labels == j)
+            squared = sum(int(v) ** 2 for v in self.vectors[j])
+            assert self.centers.scales[j] == 1.0 / np.sqrt(float(squared))
+
+
+def swinging(n_groups=6):
+    """Rows in groups that share few features, from tight to wide."""
+    rng = np.random.default_rng(3)
+    blocks = []
+    for group in range(n_groups):
+        middle = np.zeros(8 * n_groups)
+        middle[8 * group : 8 * group + 8] = 1.0
+        wide = 2.0 ** (1 - group / 2)
+        blocks.append(middle + wide * rng.random((16, 8 * n_groups)))
+    return np.vstack(blocks)
+
+
+@pytest.mark.parametrize("kind", ["non-negative", "mixed signs", "dense", "rare"])
+def test_bounds_wrap_around_many_times(kind):
+    """Centers go back and forth while rows keep bounds of old."""
+    X = swinging()
+    if kind == "mixed signs":
+        X[:, ::2] *= -1.0
+    rows = unit_rows(X if kind == "dense" else sp.csr_array(X))
+    if kind == "rare":
+        rows = split(rows, 20)
+    k = 70
+    rng = np.random.default_rng(0)
+    values = full(rows)
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve", chunk_rows=40))
+    home = (np.arange(len(X)) % k).astype(np.int32)
+    skipped = 0
+    for step in range(2000):
+        labels = home.copy()
+        # Mostly within a group, where centers move little; at times anywhere.
+        some = rng.random(len(X)) < rng.choice([0.0, 0.02, 0.5])
+        near = np.arange(len(X)) // 16 * 16 + rng.integers(16, size=len(X))
+        labels[some] = home[near[some]]
+        if step % 97 == 0:
+            labels[some] = rng.integers(k, size=np.count_nonzero(some))
+        pushed.push(labels)
+        skipped += engine.assign(pushed.centers).skipped_by_bounds
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        if step % 25 == 0:
+            assert_bounds_hold(engine, pushed.centers, values)
+    assert np.median(engine._kept._rises.centers) > 10 * 2**16 / UNIT
+    assert 0.1 < skipped / (2000 * len(X)) < 0.9
+
+
+@pytest.mark.threads
+@pytest.mark.parametrize(
+    ("n_frequent", "weighted"), [(0, False), (7, True), (30, False), (None, True)]
+)
+def test_lines_and_lists_follow_every_move(n_frequent, weighted, simd):
+    """Against sums from scratch: centers that grow, shrink, empty, cancel and are placed anew."""
+    rng = np.random.default_rng(2)
+    n, d, k = 60, 40, 35
+    X = np.where(rng.random((n, d)) < 0.2, rng.standard_normal((n, d)), 0.0)
+    X[:, 0] += X.any(axis=1) == 0
+    X[1::2] = -X[::2]  # pairs that cancel
+    weights = rng.integers(1, 5, n).astype(float) if weighted else None
+    rows = unit_rows(X if n_frequent is None else sp.csr_array(X), sample_weight=weights)
+    if n_frequent is not None:
+        rows = split(rows, n_frequent)
+    values = full(rows)
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve", 2, chunk_rows=16))
+    engine.assign(pushed.centers)
+    for step in range(250):
+        labels = pushed.labels.copy()
+        some = rng.random(n) < rng.choice([0.02, 0.3, 1.0])
+        labels[some] = rng.integers(-1, rng.choice([2, k]), np.count_nonzero(some))
+        if step % 10 == 3:
+            j = rng.integers(k)
+            vector = rng.integers(-(2**50), 2**50, d) * (rng.random(d) < 0.3)
+            vector[rng.integers(d)] = 2**49
+            pushed.replace(j, vector)
+            engine.assign(pushed.centers)
+            labels[pushed.labels == -1] = -1
+        pushed.push(labels, n_threads=1 + step % 2)
+        pushed.check()
+        engine.assign(pushed.centers)
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        if step % 20 == 0:
+            assert_bounds_hold(engine, pushed.centers, values)
+            # Bounds found at once are tight, and fresh centers with the same sums agree.
+            again = Engine(rows, k, EngineOptions("sieve"))
+            again.assign(pushed.centers)
+            assert_bounds_hold(again, pushed.centers, values, tight=True)
+            fresh = place_sums(rows, sums_of(rows, pushed.centers))
+            other = Engine(rows, k, EngineOptions("sieve", keep_bounds=False))
+            other.assign(fresh)
+            assert np.array_equal(again.labels, other.labels)
+            assert np.array_equal(again.labels, engine.labels)
+
+
+def test_panels_end_the_lists():
+    rng = np.random.default_rng(4)
+    X = topics(rng, 120, 80, 12, 9)
+    whole = unit_rows(X)
+    rows = split(whole, 5)
+    k = 9
+    pushed = Pushed(rows, k)
+    sieve = Engine(rows, k, EngineOptions("sieve"))
+    for _ in range(3):
+        pushed.push(rng.integers(k, size=120).astype(np.int32))
+        sieve.assign(pushed.centers)
+        assert pushed.centers.n_frequent == 5
+    lloyd = Engine(rows, k, EngineOptions("lloyd"))
+    lloyd.assign(pushed.centers)
+    assert pushed.centers.n_frequent == 80
+    assert np.array_equal(lloyd.labels, sieve.labels)
+    pushed.check()
+    with pytest.raises(ValueError, match="rows and centers differ in what is a frequent feature"):
+        sieve.assign(pushed.centers)
+    sieve = Engine(split(whole, 80), k, EngineOptions("sieve"))
+    for _ in range(3):
+        pushed.push(rng.integers(k, size=120).astype(np.int32))
+        pushed.check()
+        sieve.assign(pushed.centers)
+        lloyd.assign(pushed.centers)
+        assert np.array_equal(lloyd.labels, sieve.labels)
+
+
+# --- How much is frequent ---
+
+
+def test_no_more_features_are_frequent_than_the_rows_are_worth():
+    frequency = np.array([100, 17, 16, 3, 3, 2, 1, 1, 0])
+    often = frequent(frequency)
+    assert often.n_entries == 143
+    assert often.above == (8, 6, 5, *[3] * 13, 2)
+    assert [often.count(k) for k in (1, 14, 15, 19, 20, 22, 23, 38, 39, 10**6)] == [
+        *[8, 8, 6, 6, 5, 5, 3, 3, 2, 2]
+    ]
+    for k in (1, 14, 15, 19, 20, 22, 23, 38):
+        assert 10 * k * often.count(k) <= 8 * 143
+
+
+PROGRAM = """
+import numpy as np, scipy.sparse as sp
+from arcmeans.centers import place_rows
+from arcmeans.engine import Engine, EngineOptions
+from arcmeans.loop import run
+from arcmeans.rows import unit_rows
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+
+rng = np.random.default_rng(0)
+n, d, k = 2000, 600_000, 100
+common = np.arange(n)[:, None] % 20 * 25 + rng.integers(0, 60, (n, 40))
+own = rng.integers(500, d, (n, 300))
+features = np.hstack([common, own])
+values = np.tile(np.repeat([1.0, 0.1], [40, 300]), n)
+X = sp.csr_array((values, features.ravel(), np.arange(n + 1) * 340), (n, d))
+rows = unit_rows(X)
+before = peak()
+centers = place_rows(rows, rows, np.arange(k))
+result = run(Engine(rows, k, EngineOptions("sieve")), centers, max_iter=4)
+print(centers.n_frequent, peak() - before, len(result.iterations))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
+)
+def test_centers_of_many_features_take_no_more_than_the_rows():
+    """All sums of all centers would be 480 megabytes; the rows have eight."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    )
+    n_frequent, megabytes, passes = done.stdout.split()
+    assert int(passes) == 4
+    assert int(n_frequent) < 10_000
+    assert float(megabytes) < 200
+
+
+# --- Rows that are there many times over ---
+
+
+@st.composite
+def repeated(draw):
+    """Short rows, most of them several times; some without a direction, some without a weight."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, kinds, d = draw(st.integers(20, 120)), draw(st.integers(2, 12)), draw(st.integers(1, 12))
+    X = rng.poisson(0.5, (kinds, d)).astype(float)
+    X[1] = -X[0] if draw(st.booleans()) else 2.0 * X[0]
+    X = X[rng.integers(kinds, size=n)]
+    k = draw(st.integers(1, 8))
+    X[:k] = rng.poisson(1.0, (k, d)) + np.eye(1, d)
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
+    weights = draw(st.sampled_from([None, rng.integers(0, 4, n) + 1.0 * (np.arange(n) < k)]))
+    return unit_rows(sp.csr_array(X) if draw(st.booleans()) else X, sample_weight=weights), k
+
+
+def unique_rows(rows):
+    """The first of each set of equal rows, by NumPy."""
+    _, first, inverse = np.unique(
+        full(rows).astype(np.float64), axis=0, return_index=True, return_inverse=True
+    )
+    return first[inverse.reshape(-1)]
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_repeats_change_no_bit(collide, monkeypatch):
+    if collide:  # rows are equal only where all entries are
+
+        def alike(self, which, n_threads=1):
+            return np.full(len(which), 2**63, np.uint64)
+
+        monkeypatch.setattr(Rows, "hashes", alike)
+
+    @settings(max_examples=50)
+    @given(
+        repeated(),
+        st.sampled_from(["lloyd", "sieve", "hamerly", "shallot"]),
+        st.sampled_from(["relocate", "keep"]),
+    )
+    def check(given, algorithm, empty_cluster):
+        rows, k = given
+        found = distinct(rows, 1)
+        expected = unique_rows(rows)
+        if found is None:
+            assert len(set(expected)) > WORTH * rows.n_rows
+            return
+        assert np.array_equal(found.first, np.unique(expected))
+        assert np.array_equal(found.first[found.inverse], expected)
+        # Seeds that are one row leave clusters empty: rows are given to them.
+        which = np.arange(k) // 2
+        plain, merged = (
+            Engine(rows, k, EngineOptions(algorithm, merge_repeats=merge))
+            for merge in (False, True)
+        )
+        assert merged._inner is not None
+        results = [
+            run(engine, place_rows(rows, rows, which), empty_cluster=empty_cluster, max_iter=20)
+            for engine in (plain, merged)
+        ]
+        assert_same_bits(*results)
+        fewer = results[1].iterations[0].similarities
+        assert fewer <= k * len(found.first)
+
+    check()
+
+
+def short_rows(rng, n=600):
+    """Sparse rows of three entries at most, many of them equal."""
+    kinds = np.zeros((150, 40))
+    for kind in kinds:
+        kind[rng.integers(0, 40, 3)] = rng.integers(1, 3, 3)
+    return sp.csr_array(kinds[rng.integers(150, size=n)])
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_repeats_go_on_from_the_seeding(init, weighted):
+    """What the seeding learned of all rows is taken over by one of each."""
+    rng = np.random.default_rng(5)
+    X = short_rows(rng)
+    weights = rng.random(600) if weighted else None
+    models = [
+        SphericalKMeans(20, init=init, algorithm=algorithm, random_state=0).fit(
+            X, sample_weight=weights
+        )
+        for algorithm in ("auto", "lloyd", "sieve")
+    ]
+    trace = models[0].trace_["similarities"]
+    assert 0 < trace[1:].max() <= 150 * 20 < models[1].trace_["similarities"][1:].max()
+    for model in models[1:]:
+        assert np.array_equal(models[0].labels_, model.labels_)
+        assert np.array_equal(models[0].cluster_centers_, model.cluster_centers_)
+        assert models[0].inertia_ == model.inertia_
+        assert models[0].n_iter_ == model.n_iter_
+
+
+def test_few_repeats_are_left_alone():
+    X = np.random.default_rng(6).random((100, 3))
+    X[91:] = X[0]
+    assert distinct(unit_rows(X), 1) is None
+    X[90:] = X[0]
+    assert len(distinct(unit_rows(X), 1).first) == 90
+
+
+# --- The choice ---
+
+
+@pytest.mark.parametrize(
+    ("n_features", "k", "algorithm"),
+    [
+        (3, 499, "lloyd"),
+        (300, 499, "lloyd"),
+        (3, 500, "exponion"),
+        (8, 500, "exponion"),
+        (9, 500, "shallot"),
+        (24, 500, "shallot"),
+        (25, 500, "sieve"),
+    ],
+)
+def test_auto_for_dense_rows(n_features, k, algorithm):
+    options = auto.chosen(unit_rows(np.ones((4, n_features))), k, 3)
+    assert (options.algorithm, options.n_threads) == (algorithm, 3)
+    assert not options.merge_repeats
+
+
+def test_auto_for_sparse_rows(monkeypatch):
+    X = np.zeros((10, 30))
+    X[:, :8] = 1.0
+    full_rows = unit_rows(sp.csr_array(X))
+    monkeypatch.setattr(auto, "available", lambda: None)
+    assert auto.chosen(full_rows, 5, 1) == EngineOptions("sieve")
+    X[0, 0] = 0.0
+    short = unit_rows(sp.csr_array(X))
+    assert auto.chosen(short, 5, 1) == EngineOptions("lloyd", merge_repeats=True)
+    # Parts of rows elsewhere cannot be merged.
+    summary = Summary(10, 30, np.dtype(float), 0, 10, weigh(10), (X != 0).sum(axis=0))
+    assert auto.chosen(layout_of([summary]), 5, 1) == EngineOptions("lloyd")
+
+
+@pytest.mark.parametrize("k", [1, 32, 33, 70])
+def test_bounds_are_kept_where_they_fit(k, monkeypatch):
+    rows = unit_rows(sp.csr_array(np.ones((70, 10))))
+    needed = bound_bytes(70, k)
+    kept = Engine(rows, k, EngineOptions("sieve"))._kept
+    # 64 bytes beyond the last row are read and not used.
+    assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes - 64
+    for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)
+        for algorithm in ("auto", "sieve"):
+            model = SphericalKMeans(k, algorithm=algorithm)
+            assert model._engine_options(rows, 1).keep_bounds == keep
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "sieve"])
+def test_a_fit_without_room_for_bounds_has_the_same_bits(algorithm, monkeypatch):
+    X = topics(np.random.default_rng(7), 300, 200, 30, 12)
+    models, lines = [], []
+    for left in (None, 0):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        models.append(SphericalKMeans(40, algorithm=algorithm, random_state=1).fit(X))
+        lines.append(models[-1].trace_["lines"][1:])
+    kept, none = models
+    assert np.array_equal(kept.labels_, none.labels_)
+    assert np.array_equal(kept.cluster_centers_, none.cluster_centers_)
+    assert np.all(lines[1] == 300 * 2)
+    assert lines[0].min() < 300
