@@ -270,12 +270,13 @@ def test_long_rows_of_many_features(n_frequent, dtype):
     d, n = 70_000, 50
     common = rng.permutation(d)[:3000]
     columns = [
-        np.unique(np.r_[rng.choice(common, 1500), rng.integers(0, d, rng.integers(1, 4000))])
+        np.unique(np.r_[rng.choice(common, 1500), rng.integers(0, d, rng.integers(3000, 8000))])
         for _ in range(n)
     ]
     starts = np.cumsum([0, *map(len, columns)])
     X = sp.csr_array((rng.random(starts[-1]), np.concatenate(columns), starts), shape=(n, d))
     rows = split(unit_rows(X.astype(dtype)), n_frequent)
+    assert rows.features.max() > 65_536
     centers = place_rows(rows, rows, np.arange(5))
     engine = Engine(rows, 5, EngineOptions("sieve"))
     lloyd = Engine(rows, 5, EngineOptions("lloyd"))
