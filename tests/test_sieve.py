@@ -178,13 +178,16 @@ def test_the_filter_stays_within_its_error(simd):
 
 def test_the_error_is_reached():
     """Flat rows round the same way in every entry: the bound is no larger than it has to be."""
-    share = 0.0
+    shares = []
     for size in range(3000, 3100):
         rows = unit_rows(np.ones((1, size)))
-        centers = place_rows(rows, rows)
-        found, error = filtered(rows, centers, size)
-        share = max(share, abs(found[0] - 1.0) / error[0])
-    assert 0.8 < share <= 1.0
+        found, error = filtered(rows, place_rows(rows, rows), size)
+        shares.append((found[0] - 1.0) / error[0])
+    assert -1.0 <= min(shares) < -0.7
+    assert 0.8 < max(shares) <= 1.0
+    # The filter is low by many units there, and bounds hold all the same: of lanes and of lines.
+    rows = unit_rows(np.ones((1, 3000 + int(np.argmin(shares)))))
+    check_run(rows, np.zeros(33, int))
 
 
 # --- Bounds and labels, pass by pass ---
@@ -267,12 +270,13 @@ def test_long_rows_of_many_features(n_frequent, dtype):
     d, n = 70_000, 50
     common = rng.permutation(d)[:3000]
     columns = [
-        np.unique(np.r_[rng.choice(common, 1500), rng.integers(0, d, rng.integers(1, 4000))])
+        np.unique(np.r_[rng.choice(common, 1500), rng.integers(0, d, rng.integers(3000, 8000))])
         for _ in range(n)
     ]
     starts = np.cumsum([0, *map(len, columns)])
     X = sp.csr_array((rng.random(starts[-1]), np.concatenate(columns), starts), shape=(n, d))
     rows = split(unit_rows(X.astype(dtype)), n_frequent)
+    assert rows.features.max() > 65_536
     centers = place_rows(rows, rows, np.arange(5))
     engine = Engine(rows, 5, EngineOptions("sieve"))
     lloyd = Engine(rows, 5, EngineOptions("lloyd"))
@@ -355,7 +359,7 @@ def test_bounds_wrap_around_many_times(kind):
     engine = Engine(rows, k, EngineOptions("sieve", chunk_rows=40))
     home = (np.arange(len(X)) % k).astype(np.int32)
     skipped = 0
-    for step in range(2000):
+    for step in range(1200):
         labels = home.copy()
         # Mostly within a group, where centers move little; at times anywhere.
         some = rng.random(len(X)) < rng.choice([0.0, 0.02, 0.5])
@@ -368,8 +372,8 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine._kept._rises.centers) > 10 * 2**16 / UNIT
-    assert 0.1 < skipped / (2000 * len(X)) < 0.9
+    assert np.median(engine._kept._rises.centers) > 8 * 2**16 / UNIT
+    assert 0.1 < skipped / (1200 * len(X)) < 0.9
 
 
 @pytest.mark.threads
