@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .cases import unit_rows
-from .targets import fit, loop_seconds, loop_works
+from .targets import fit, loop_seconds, loop_work
 from .timing import in_turns
 
 ALGORITHMS = ("auto", "lloyd", "simplified-hamerly")
@@ -61,13 +61,13 @@ def _measure(name: str, against: str, X: Any, k: int) -> Iterator[Growth]:
     chosen = np.sort(np.random.default_rng(k).choice(X.shape[0], k, replace=False))
     seeds = X[chosen].toarray() if sp.issparse(X) else X[chosen]
     works: dict[str, Callable[[], Any]] = {a: partial(fit, X, chosen, a) for a in ALGORITHMS}
-    works |= loop_works(X, seeds)
+    works[LOOP] = loop_work(X, seeds)
     measured = in_turns(works, 1)
     for algorithm in (*ALGORITHMS, LOOP):
         model = measured["lloyd" if algorithm == LOOP else algorithm].result
         iterations, share = model.n_iter_, 1.0
         if algorithm == LOOP:
-            seconds = loop_seconds(measured, iterations)
+            seconds = loop_seconds(measured[LOOP], iterations)
         else:
             seconds = measured[algorithm].seconds
             share = model.trace_["similarities"].sum() / (X.shape[0] * k * iterations)

@@ -53,6 +53,7 @@ class Kernel:
     """Visited in a pass, of so many:"""
     of_lines: int
     nanoseconds_a_visit: float
+    nanoseconds_a_row: float
     gb_per_second: float
 
 
@@ -96,5 +97,6 @@ def measure(name: str, X: Any, quick: bool) -> Iterator[Kernel]:
                 lines_a_row=visits / len(lines[which]) / n,
                 of_lines=-(-k // 32),
                 nanoseconds_a_visit=1e9 * seconds / max(1, visits),
+                nanoseconds_a_row=1e9 * seconds / len(lines[which]) / n,
                 gb_per_second=visits * entries * LINE_BYTES / seconds / 1e9,
             )

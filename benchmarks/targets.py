@@ -4,8 +4,8 @@ One thread, the same rows as seeds, unit rows in float32, CPU seconds in turns, 
 repeats. A time of ours is that of the whole fit: validation, the copy of X, packing, all passes.
 
 - ``loop``: what one writes by hand, with SciPy on sparse and NumPy on dense rows, in float32
-  (``lloyd.py``). All of its iterations cost the same, so a few are timed: the first, and the mean
-  of those that follow, times as many as our fit made. Its own set-up is not counted.
+  (``lloyd.py``). Iterations cost the same but for the first, which moves no centers and costs
+  less. The first few are timed, and taken for as many as our fit made.
 - ``scikit-learn``: KMeans by lloyd and by elkan, seconds an iteration of the faster: a run of a few
   iterations less a run of one. Where rows times entries times k is large, on a part of the rows
   (``PEER_WORK``), times the rows there are. Elkan's later iterations, which compute less, are not
@@ -39,7 +39,8 @@ from .shares import check_same
 from .timing import Measured, in_turns
 
 MOST_ITERATIONS = 60
-PEER_ITERATIONS = 3
+LOOP_ITERATIONS = 4
+SCIKIT_LEARN_ITERATIONS = 3
 PEER_WORK = 2e9
 """Multiply-adds of a pass beyond which scikit-learn gets a part of the rows."""
 LATE = 5
@@ -103,7 +104,7 @@ def _measure(case: Case, X: Any, k: int, targets: Targets, repeats: int) -> Reac
     names = ("auto", *NAMED[sparse])
 
     works: dict[str, Callable[[], Any]] = {name: partial(fit, X, chosen, name) for name in names}
-    works |= loop_works(X, seeds)
+    works["loop"] = loop_work(X, seeds)
     measured = in_turns(works, repeats)
     models = {name: measured[name].result for name in names}
     for model in models.values():
@@ -114,7 +115,7 @@ def _measure(case: Case, X: Any, k: int, targets: Targets, repeats: int) -> Reac
     own = seconds["auto"]
     best = min(NAMED[sparse], key=seconds.__getitem__)
     each, by = _scikit_learn_seconds(X, seeds)
-    loop = loop_seconds(measured, iterations)
+    loop = loop_seconds(measured["loop"], iterations)
     faiss = None if sparse else _faiss_seconds(X, seeds, iterations, repeats)
     pairs, trace = X.shape[0] * iterations, models["sieve"].trace_
     passes = auto.trace_["assign_seconds"] + auto.trace_["update_seconds"]
@@ -165,16 +166,14 @@ def fit(
     ).fit(X)
 
 
-def loop_works(X: Any, seeds: NDArray[np.float32]) -> dict[str, Callable[[], Any]]:
-    """The loop by hand: what is to be timed of it."""
-    run = lloyd.PEERS["scipy"]
-    return {f"loop {m}": partial(run, X, seeds, m) for m in (1, PEER_ITERATIONS)}
+def loop_work(X: Any, seeds: NDArray[np.float32]) -> Callable[[], lloyd.Fit]:
+    """The loop by hand: the few iterations of it that are timed."""
+    return partial(lloyd.PEERS["scipy"], X, seeds, LOOP_ITERATIONS)
 
 
-def loop_seconds(measured: Mapping[str, Measured], iterations: int) -> float:
+def loop_seconds(few: Measured, iterations: int) -> float:
     """Of a loop of so many iterations."""
-    first, few = measured["loop 1"], measured[f"loop {PEER_ITERATIONS}"]
-    return first.seconds + (iterations - 1) * lloyd.seconds_per_iteration(first, few)
+    return few.seconds * iterations / few.result.iterations
 
 
 def _scikit_learn_seconds(X: Any, seeds: NDArray[np.float32]) -> tuple[float, str]:
@@ -184,11 +183,13 @@ def _scikit_learn_seconds(X: Any, seeds: NDArray[np.float32]) -> tuple[float, st
     works: dict[tuple[str, int], Callable[[], Any]] = {
         (name, m): partial(_scikit_learn, part, seeds, name, m)
         for name in ("lloyd", "elkan")
-        for m in (1, PEER_ITERATIONS)
+        for m in (1, SCIKIT_LEARN_ITERATIONS)
     }
     measured = in_turns(works, 1)
     each = {
-        name: lloyd.seconds_per_iteration(measured[name, 1], measured[name, PEER_ITERATIONS])
+        name: lloyd.seconds_per_iteration(
+            measured[name, 1], measured[name, SCIKIT_LEARN_ITERATIONS]
+        )
         for name in ("lloyd", "elkan")
     }
     by = min(each, key=each.__getitem__)
