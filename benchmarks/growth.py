@@ -116,12 +116,12 @@ def _panel(
     for algorithm in (*ALGORITHMS, LOOP):
         line = [r for r in mine if r.algorithm == algorithm]
         xs = [r.k if against == "k" else r.rows for r in line]
-        looks = charts.look(algorithm) if algorithm != LOOP else _LOOP_LOOK
+        looks = _LOOKS.get(algorithm) or charts.look(algorithm)
         ys = [getattr(r, field) for r in line]
         label = "loop with SciPy or NumPy" if algorithm == LOOP else algorithm
         charts.line(ax, xs, ys, label=label, **looks)
     ax.set_xscale("log")
-    ax.set_xticks(xs, [f"{x:,}" for x in xs])
+    ax.set_xticks(xs, [f"{x:,}" if against == "n" else str(x) for x in xs], fontsize=7.5)
     ax.minorticks_off()
     charts.logarithmic(ax)
     ax.set_ylabel(what)
@@ -133,4 +133,7 @@ def _panel(
         ax.set_title(f"{name}, k = {mine[0].k}")
 
 
-_LOOP_LOOK = {"color": "#7F7F7F", "linestyle": ":", "marker": "x"}
+_LOOKS = {
+    "auto": {"color": "#D55E00", "linestyle": "-", "marker": "D"},
+    LOOP: {"color": "#7F7F7F", "linestyle": ":", "marker": "s"},
+}
