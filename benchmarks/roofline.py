@@ -8,7 +8,7 @@ of several times. A level's bandwidth is that of a matrix that fits into it well
 visited, times the mean entries of a row, times 64, over the CPU seconds of the assign phase. The
 scan of bounds, exact decisions and the row itself (4 bytes an entry) are in the time and not in
 the bytes. ``first`` is the first pass, with all set-up: validation, the copy of X, packing;
-``early`` the second to the fourth; ``late`` the last five, mostly the scan of the bounds.
+``early`` the second to the fourth; ``late`` the last five, in which few lines are visited.
 """
 
 import time
