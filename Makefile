@@ -26,7 +26,8 @@ help:
 	@echo "make format       format Python and C++"
 	@echo "make sanitize     run the tests under AddressSanitizer and UBSan (GCC)"
 	@echo "make tsan         run the threaded tests under ThreadSanitizer (GCC)"
-	@echo "make bench        measure side by side with peers"
+	@echo "make bench        measure side by side with peers, in minutes"
+	@echo "make bench-full   all measurements, at full size"
 	@echo "make reproduce-small  the paper's tables and figures, small, into results/small"
 	@echo "make clean        remove environments, builds and caches"
 	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
@@ -40,7 +41,12 @@ test: $(VENV)/.built browser
 	$(PY) -m pytest $(ARGS)
 
 bench: $(VENV)/.built
-	$(PY) -m benchmarks $(ARGS)
+	$(PY) -m benchmarks $(or $(ARGS),targets)
+
+# faiss is a peer for dense rows where it can be installed.
+bench-full: $(VENV)/.built
+	-$(PY) $(PIP) --group bench
+	$(PY) -m benchmarks --full $(ARGS)
 
 reproduce-small: $(VENV)/.built
 	$(PY) -m experiments --small --out results/small $(ARGS)

@@ -15,7 +15,7 @@ each other bit by bit. Generated data, float32:
 nearest other center let pass; ``by bounds`` the share that their bounds did.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -28,6 +28,7 @@ from arcmeans.engine import ALGORITHMS
 
 from . import data
 from .shares import check_same
+from .targets import say_losses
 from .timing import in_turns
 
 MOST_ITERATIONS = 20
@@ -72,7 +73,8 @@ def measure(quick: bool) -> Iterator[Direction]:
 def _measure(name: str, X: Any, k: int) -> Iterator[Direction]:
     n, d = X.shape
     seeds = np.sort(np.random.default_rng(k).choice(n, k, replace=False))
-    algorithms = [a for a in ALGORITHMS if n * k <= MOST_PAIRS or a not in BOUND_A_PAIR]
+    names = ("auto", *ALGORITHMS)
+    algorithms = [a for a in names if n * k <= MOST_PAIRS or a not in BOUND_A_PAIR]
     measured = in_turns({a: partial(_fit, X, seeds, a) for a in algorithms}, 1)
     lloyd = measured["lloyd"]
     for algorithm in algorithms:
@@ -94,6 +96,17 @@ def _measure(name: str, X: Any, k: int) -> Iterator[Direction]:
             by_centers=trace["skipped_by_centers"].sum() / later,
             iterations=model.n_iter_,
         )
+
+
+def conclude(records: Sequence[Direction]) -> None:
+    """Say where ``auto`` loses to an algorithm by name."""
+    losses = []
+    for auto in (record for record in records if record.algorithm == "auto"):
+        same = [r for r in records if (r.data, r.k) == (auto.data, auto.k) and r is not auto]
+        best = min(same, key=lambda record: record.cpu_seconds)
+        loss = auto.cpu_seconds / best.cpu_seconds - 1.0
+        losses.append((f"{auto.data} k={auto.k}", loss, best.algorithm))
+    say_losses(losses)
 
 
 def _fit(X: Any, seeds: NDArray[np.int64], algorithm: str) -> SphericalKMeans:

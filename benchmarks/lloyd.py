@@ -53,7 +53,9 @@ class LloydTime:
 
 
 @dataclass(frozen=True)
-class _Fit:
+class Fit:
+    """What a peer found, in how many iterations."""
+
     labels: NDArray[Any]
     iterations: int
 
@@ -70,26 +72,27 @@ def _measure(name: str, X: Any, k: int, most: int, repeats: int, seed: int) -> L
     seeds = X[np.random.default_rng(seed).choice(X.shape[0], k, replace=False)]
     if sp.issparse(seeds):
         seeds = seeds.toarray()
-    works: dict[tuple[str, int], Callable[[], _Fit]] = {
+    works: dict[tuple[str, int], Callable[[], Fit]] = {
         (peer, iterations): partial(fit, X, seeds, iterations)
         for peer, fit in PEERS.items()
         for iterations in (1, most)
     }
     measured = in_turns(works, repeats)
     own, sklearn, scipy = (
-        _seconds_per_iteration(measured[peer, 1], measured[peer, most]) for peer in PEERS
+        seconds_per_iteration(measured[peer, 1], measured[peer, most]) for peer in PEERS
     )
     labels = [measured[peer, most].result.labels for peer in ("arcmeans", "scipy")]
     agreement = float(np.mean(labels[0] == labels[1]))
     return LloydTime(name, k, most, own, sklearn, scipy, sklearn / own, scipy / own, agreement)
 
 
-def _seconds_per_iteration(short: Measured, long: Measured) -> float:
+def seconds_per_iteration(short: Measured, long: Measured) -> float:
+    """Of the iterations that a long run has more than a short one."""
     more: int = long.result.iterations - short.result.iterations
     return (long.seconds - short.seconds) / more
 
 
-def _arcmeans(X: Any, seeds: NDArray[np.float32], iterations: int) -> _Fit:
+def _arcmeans(X: Any, seeds: NDArray[np.float32], iterations: int) -> Fit:
     model = SphericalKMeans(
         len(seeds),
         init=seeds,
@@ -98,17 +101,17 @@ def _arcmeans(X: Any, seeds: NDArray[np.float32], iterations: int) -> _Fit:
         n_threads=1,
         empty_cluster="keep",
     ).fit(X)
-    return _Fit(model.labels_, model.n_iter_)
+    return Fit(model.labels_, model.n_iter_)
 
 
-def _scikit_learn(X: Any, seeds: NDArray[np.float32], iterations: int) -> _Fit:
+def _scikit_learn(X: Any, seeds: NDArray[np.float32], iterations: int) -> Fit:
     model = KMeans(
         len(seeds), init=seeds, algorithm="lloyd", n_init=1, max_iter=iterations, tol=0
     ).fit(X)
-    return _Fit(model.labels_, model.n_iter_)
+    return Fit(model.labels_, model.n_iter_)
 
 
-def _scipy(X: Any, seeds: NDArray[np.float32], iterations: int) -> _Fit:
+def _scipy(X: Any, seeds: NDArray[np.float32], iterations: int) -> Fit:
     """What one writes by hand; an empty cluster keeps its center."""
     n, k = X.shape[0], len(seeds)
     centers = seeds.copy()
@@ -126,10 +129,10 @@ def _scipy(X: Any, seeds: NDArray[np.float32], iterations: int) -> _Fit:
         previous, labels = labels, np.argmax(X @ centers.T, axis=1)
         if np.array_equal(previous, labels):
             break
-    return _Fit(labels, iteration)
+    return Fit(labels, iteration)
 
 
-PEERS: dict[str, Callable[[Any, NDArray[np.float32], int], _Fit]] = {
+PEERS: dict[str, Callable[[Any, NDArray[np.float32], int], Fit]] = {
     "arcmeans": _arcmeans,
     "scikit-learn": _scikit_learn,
     "scipy": _scipy,

@@ -6,10 +6,11 @@ is needed for a moment. Linux only: the peak is read from /proc and set back bef
 """
 
 import ctypes
+import gc
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,10 +51,9 @@ def _fit(algorithm: str, n_rows: int, k: int) -> Peak:
     X = data.generated(n_rows, 20_000, 40, 30, 0)
     small = X[:1000]
     SphericalKMeans(2, random_state=0, max_iter=2).fit(small)  # what is loaded once, is loaded
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed, is given back
-    Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to what is resident now
-    before = _resident("VmHWM")
-    SphericalKMeans(k, algorithm=algorithm, random_state=0, max_iter=3, n_threads=1).fit(X)
+    model = SphericalKMeans(k, algorithm=algorithm, random_state=0, max_iter=3, n_threads=1)
+    peak = peak_of(lambda: model.fit(X))
+    assert peak is not None
     n, d = X.shape
     x_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     return Peak(
@@ -65,8 +65,23 @@ def _fit(algorithm: str, n_rows: int, k: int) -> Peak:
         x_mb=x_bytes / MEGABYTE,
         copy_mb=((X.data.itemsize + 4) * X.nnz + 9 * n) / MEGABYTE,
         formula_mb=required(algorithm, n, k, d) / MEGABYTE,
-        measured_mb=(_resident("VmHWM") - before) / MEGABYTE,
+        measured_mb=peak / MEGABYTE,
     )
+
+
+def peak_of(work: Callable[[], object]) -> int | None:
+    """How many bytes the largest resident size during the work is above that before it.
+
+    None where the system does not tell.
+    """
+    if not Path("/proc/self/clear_refs").exists():
+        return None
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed, is given back
+    Path("/proc/self/clear_refs").write_text("5")  # sets the peak back to what is resident now
+    before = _resident("VmHWM")
+    work()
+    return _resident("VmHWM") - before
 
 
 def _resident(field: str) -> int:

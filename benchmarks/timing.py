@@ -28,16 +28,18 @@ class Measured:
     """What the last repetition returned."""
 
 
-def in_turns(works: Mapping[Name, Callable[[], Any]], repeats: int) -> dict[Name, Measured]:
+def in_turns(
+    works: Mapping[Name, Callable[[], Any]], repeats: int, least_seconds: float = LEAST_SECONDS
+) -> dict[Name, Measured]:
     """Do every work in turn, with BLAS and OpenMP on one thread.
 
-    ``repeats`` times over, and short works more often: until ``LEAST_SECONDS`` were spent.
+    ``repeats`` times over, and short works more often: until ``least_seconds`` were spent.
     """
     seconds = dict.fromkeys(works, math.inf)
     results: dict[Name, Any] = {}
     with threadpool_limits(limits=1):
         began = time.process_time()
-        while repeats > 0 or time.process_time() - began < LEAST_SECONDS:
+        while repeats > 0 or time.process_time() - began < least_seconds:
             repeats -= 1
             for name, work in works.items():
                 gc.collect()

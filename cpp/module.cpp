@@ -285,7 +285,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       "sift",
       [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
          Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<float>> lower,
-         std::optional<Out2<std::int16_t>> uppers, std::optional<Out<std::int16_t>> tops,
+         std::optional<Out2<std::int16_t>> uppers, std::optional<Out2<std::int16_t>> tops,
          int n_threads, std::int64_t chunk_rows) {
         const SieveState state{labels.data(), previous.data(), data_or_null(lower),
                                data_or_null(uppers), data_or_null(tops)};

@@ -94,7 +94,7 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     slack[each, label] = 0  # not looked at
     assert np.all(slack >= 0)
     lines = -(-k // LINE)
-    tops = now(kept.tops[: rows.n_rows * lines].reshape(-1, lines)[here], kept._rises.lines)
+    tops = now(kept.tops[here], kept._rises.lines)
     for line in range(lines):
         highest = true[:, line * LINE : (line + 1) * LINE].max(axis=1) + 2 * margin
         assert np.all((tops[:, line] / UNIT >= highest) | (label // LINE == line))
@@ -654,7 +654,7 @@ def test_bounds_are_kept_where_they_fit(k, monkeypatch):
     needed = bound_bytes(70, k)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
     # 64 bytes beyond the last row are read and not used.
-    assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes - 64
+    assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)

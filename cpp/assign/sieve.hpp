@@ -37,7 +37,7 @@ struct SieveState {
   std::int32_t* previous = nullptr;  // out: the labels before the pass
   float* lower = nullptr;            // on the own center, in units; −∞: nothing is known
   std::int16_t* uppers = nullptr;    // [row][lane], in units less the rise; null: not kept
-  std::int16_t* tops = nullptr;      // [row][line], and 32 more that are read and not used
+  std::int16_t* tops = nullptr;      // [row][line]
 };
 
 // What centers have risen by since the bounds were begun; and the lines, by the largest rise of
@@ -141,13 +141,14 @@ class Sieve {
     if (!state.uppers) {
       const std::int64_t rows_at_a_time = std::min(options.chunk_rows, rows.n_rows);
       scratch_ = Buffer<std::int16_t>(static_cast<std::size_t>(rows_at_a_time * lanes_));
-      scratch_tops_ = Buffer<std::int16_t>(
-          static_cast<std::size_t>(rows_at_a_time * lines_.count() + kLineShorts));
+      scratch_tops_ =
+          Buffer<std::int16_t>(static_cast<std::size_t>(rows_at_a_time * lines_.count()));
     }
   }
 
   void visit(std::int64_t begin, std::int64_t end) {
     begin_ = begin;
+    end_ = end;
     active_.clear();
     for (std::int64_t i = begin; i < end; ++i) {
       if (state_.uppers && i + kAhead < end) prefetch_bounds(i + kAhead);
@@ -218,6 +219,15 @@ class Sieve {
                        : scratch_tops_.data() + (i - begin_) * lines_.count();
   }
 
+  // 32 bounds of lines from one on, or what there are: rows that follow fill the rest, which is not
+  // used, but not those of the next chunk, which may belong to another thread.
+  const std::int16_t* tops_from(std::int64_t i, int first) {
+    if (i + kLineShorts < end_) return tops(i) + first;
+    const int count = std::min(kLineShorts, lines_.count() - first);
+    std::copy_n(tops(i) + first, count, last_tops_);
+    return last_tops_;
+  }
+
   // The least whole number of units that reaches a lower bound.
   static std::int16_t limit(float lower) {
     return static_cast<std::int16_t>(std::floor(std::max(lower, -32768.0F)));
@@ -234,7 +244,7 @@ class Sieve {
   void each_line_reaching(std::int64_t i, std::int16_t least, const Use& use) {
     for (int first = 0; first < lines_.count(); first += kLineShorts) {
       const int rest = lines_.count() - first;
-      std::uint32_t found = sums_reach(tops(i) + first, drift_.lines_now(first), least);
+      std::uint32_t found = sums_reach(tops_from(i, first), drift_.lines_now(first), least);
       if (rest < kLineShorts) found &= (1U << rest) - 1U;
       for (; found != 0; found &= found - 1) {
         use(first + __builtin_ctz(found));
@@ -507,6 +517,8 @@ class Sieve {
   Work& work_;
   std::int64_t lanes_;
   std::int64_t begin_ = 0;
+  std::int64_t end_ = 0;
+  std::int16_t last_tops_[kLineShorts] = {};
   Buffer<std::int16_t> scratch_;
   Buffer<std::int16_t> scratch_tops_;
   std::vector<Active> active_;

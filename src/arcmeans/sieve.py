@@ -33,7 +33,7 @@ class SieveBounds:
         if keep:
             self.lower = np.full(n, -np.inf, np.float32)
             self.uppers = np.empty((n, LINE * lines), np.int16)
-            self.tops = np.empty(n * lines + LINE, np.int16)
+            self.tops = np.empty((n, lines), np.int16)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Bounds on the best and the second say too little here: the next pass is a full one."""
