@@ -119,7 +119,6 @@ template <class RowsOf, class Feature>
 class Sieve {
   using Value = typename RowsOf::Row::Value;
   static constexpr bool kDense = RowsOf::Row::dense;
-  static constexpr std::int64_t kAhead = 8;
   // Dense rows go through a line so many at a time, as the registers allow.
   static constexpr int kAtATime = !kDense ? 1 : kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 3 : 1;
 
@@ -151,7 +150,6 @@ class Sieve {
     end_ = end;
     active_.clear();
     for (std::int64_t i = begin; i < end; ++i) {
-      if (state_.uppers && i + kAhead < end) prefetch_bounds(i + kAhead);
       if (!rows_.zero[i]) look(i);
     }
     if (packed_.any_rare()) collect_extras();
@@ -239,40 +237,25 @@ class Sieve {
            sums_reach(uppers(i) + line * kLineShorts, drift_.lanes_now(line), least);
   }
 
-  // Calls use(line) for each line whose bound reaches a limit.
+  // Calls use(line, lanes) for each line whose bound reaches a limit, with the lanes that do; there
+  // may be none.
   template <class Use>
-  void each_line_reaching(std::int64_t i, std::int16_t least, const Use& use) {
+  void each_reaching(std::int64_t i, std::int16_t least, const Use& use) {
     for (int first = 0; first < lines_.count(); first += kLineShorts) {
       const int rest = lines_.count() - first;
       std::uint32_t found = sums_reach(tops_from(i, first), drift_.lines_now(first), least);
       if (rest < kLineShorts) found &= (1U << rest) - 1U;
       for (; found != 0; found &= found - 1) {
-        use(first + __builtin_ctz(found));
+        const int line = first + __builtin_ctz(found);
+        use(line, reaching(i, line, least));
       }
     }
-  }
-
-  // The same, with the lanes that do; there may be none.
-  template <class Use>
-  void each_reaching(std::int64_t i, std::int16_t least, const Use& use) {
-    each_line_reaching(i, least, [&](int line) { use(line, reaching(i, line, least)); });
   }
 
   // The bound of a line that says more than those of its lanes.
   void renew_top(std::int64_t i, int line) {
     const int now = largest_sum(uppers(i) + line * kLineShorts, drift_.lanes_now(line));
     tops(i)[line] = static_cast<std::int16_t>(now - drift_.line_then(line));
-  }
-
-  // The bounds that a row to come will be looked up in.
-  __attribute__((always_inline)) void prefetch_bounds(std::int64_t i) {
-    const std::int32_t label = state_.labels[i];
-    const float lower = state_.lower[i];
-    if (label < 0 || lower == -std::numeric_limits<float>::infinity()) return;
-    const std::int16_t* upper = uppers(i);
-    __builtin_prefetch(upper + label / kLineShorts * kLineShorts);
-    each_line_reaching(i, limit(lower - drift_.fallen(label)),
-                       [&](int line) { __builtin_prefetch(upper + line * kLineShorts); });
   }
 
   void look(std::int64_t i) {
