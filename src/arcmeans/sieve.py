@@ -21,7 +21,7 @@ class SieveBounds:
 
     def __init__(self, rows: Rows, n_clusters: int, keep: bool) -> None:
         n, lines = rows.n_rows, -(-n_clusters // LINE)
-        self._n_frequent = rows.n_frequent(n_clusters)
+        self._n_frequent = -1
         self._rises = _core.native.SieveRises(n_clusters)
         self._packed: _core.native.PackedRows | None = None
         self.lower: NDArray[np.float32] | None = None
@@ -57,7 +57,9 @@ class SieveBounds:
         chunk_rows: int,
     ) -> _core.native.Work:
         """One pass over the rows."""
-        if self._packed is None:
+        # Centers that another algorithm has used too keep all features in full.
+        if self._packed is None or self._n_frequent != centers.n_frequent:
+            self._n_frequent = centers.n_frequent
             self._packed = _core.native.PackedRows(rows, self._n_frequent, n_threads)
         return _core.native.sift(
             rows,
