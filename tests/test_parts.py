@@ -84,6 +84,7 @@ def layout_like(rows):
         weight_scale=rows.weight_scale,
         one=rows.one,
         by_rank=rows.by_rank,
+        frequent=rows.frequent,
     )
 
 
