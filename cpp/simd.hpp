@@ -125,19 +125,6 @@ inline void store_shorts(std::int16_t* to, Ints v) {
   std::memcpy(to, &low, sizeof low);
 }
 
-inline Floats square_root(Floats v) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_sqrt_ps(0xFFFF, v);  // GCC 12 warns of the plain form
-#elif defined(__AVX__)
-  return _mm256_sqrt_ps(v);
-#elif defined(__SSE2__)
-  return _mm_sqrt_ps(v);
-#else
-  for (int l = 0; l < kVectorFloats; ++l) v[l] = __builtin_sqrtf(v[l]);
-  return v;
-#endif
-}
-
 // The largest of 32 sums, each wrapped to 16 bits.
 inline std::int16_t largest_sum(const std::int16_t* first, const std::int16_t* second) {
   Shorts largest = load(first) + load(second);

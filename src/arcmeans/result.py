@@ -25,7 +25,7 @@ class Iteration:
     reused: int
     """Row–center similarities known from the seeding, not computed again."""
     exact_decisions: int
-    """Rows whose float32 similarities lay too close together, decided by float64."""
+    """Rows whose fast similarities lay too close together, decided by float64."""
     skipped_by_bounds: int
     """Rows that kept their label because u < l."""
     skipped_by_centers: int
