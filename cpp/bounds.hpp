@@ -108,6 +108,9 @@ constexpr double kUnitRow = 32767.0;
 constexpr double kShortestCenter = 24000.0;
 constexpr double kLongestCenter = 32767.0;
 
+// Cosines from the filter, and bounds on them, are in units of one over this.
+constexpr int kCosineUnits = 8192;
+
 // |filter − x·c| for a row with so many entries in the lines and so many rare ones. With δ ≤ ½ for
 // each rounding, Σ|x·δ| ≤ √size/2 by Cauchy–Schwarz, and so for c; then the products of two
 // roundings; the conversion of the sum to float32, the factor and their product (2⁻²²); and the

@@ -14,7 +14,9 @@ std::vector<std::string> supported() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v3")) names.emplace_back("avx2");
-  if (__builtin_cpu_supports("x86-64-v4")) names.emplace_back("avx512");
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni")) {
+    names.emplace_back("avx512");
+  }
 #endif
   return names;
 }

@@ -34,11 +34,15 @@ class FilterLines {
         offset_(static_cast<std::size_t>(count_) * kLineShorts),
         multiplier_(static_cast<std::size_t>(n_centers)) {
     for (std::size_t j = 0; j < offset_.size(); ++j) {
-      offset_[j] = j < static_cast<std::size_t>(n_centers) ? 0.0F : -2.0F;  // loses to any cosine
+      // An empty lane loses to any cosine.
+      offset_[j] = j < static_cast<std::size_t>(n_centers) ? 0.0F : -2.0F * kCosineUnits;
     }
   }
 
   int count() const { return count_; }
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(lanes_.size() * sizeof(std::int16_t));
+  }
   bool dense() const { return dense_; }
   const std::int16_t* line(int l) const {
     return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
@@ -48,7 +52,7 @@ class FilterLines {
     const int rest = n_centers_ - l * kLineShorts;
     return rest >= kLineShorts ? ~0U : (1U << rest) - 1U;
   }
-  // Cosine = sum · factor + offset, lane by lane.
+  // Sum · factor + offset, lane by lane, is the cosine in units.
   const float* factors(int l) const { return factor_.data() + l * kLineShorts; }
   const float* offsets(int l) const { return offset_.data() + l * kLineShorts; }
 
@@ -58,7 +62,7 @@ class FilterLines {
     const double length = multiplier_[c] / scale;
     const bool stale = !(length >= kShortestCenter && length <= kLongestCenter);
     if (stale) multiplier_[c] = 30000.0 * scale;
-    factor_[c] = static_cast<float>(scale / (kUnitRow * multiplier_[c]));
+    factor_[c] = static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
     return stale;
   }
 
@@ -115,8 +119,8 @@ struct LineSums {
     for (int v = 0; v < kVectors / 2; ++v) {
       const Shorts a = load(first + v * (2 * kVectorFloats));
       const Shorts b = load(second + v * (2 * kVectorFloats));
-      lanes[2 * v] += pair_products(interleave<false>(a, b), weights);
-      lanes[2 * v + 1] += pair_products(interleave<true>(a, b), weights);
+      lanes[2 * v] = add_pair_products(lanes[2 * v], interleave<false>(a, b), weights);
+      lanes[2 * v + 1] = add_pair_products(lanes[2 * v + 1], interleave<true>(a, b), weights);
     }
   }
 };

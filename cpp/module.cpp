@@ -24,6 +24,8 @@ template <class T>
 using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out3 = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
 template <class Array>
@@ -272,24 +274,28 @@ NB_MODULE(ARCMEANS_MODULE, m) {
              return new PackedRows(rows, n_frequent, n_threads);
            }),
            Released());
-  nb::class_<SieveRises>(m, "SieveRises")
+  nb::class_<SieveMoves>(m, "SieveMoves")
       .def(nb::init<int>())
-      .def_prop_ro("centers",
-                   [](nb::handle_t<SieveRises> self) {
-                     return view(self, nb::cast<const SieveRises&>(self).centers);
+      .def_prop_ro("rises",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).rises);
                    })
-      .def_prop_ro("lines", [](nb::handle_t<SieveRises> self) {
-        return view(self, nb::cast<const SieveRises&>(self).lines);
+      .def_prop_ro("falls",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).falls);
+                   })
+      .def_prop_ro("line_rises", [](nb::handle_t<SieveMoves> self) {
+        return view(self, nb::cast<const SieveMoves&>(self).line_rises);
       });
   m.def(
       "sift",
-      [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
-         Out<std::int32_t> labels, Out<std::int32_t> previous, std::optional<Out<float>> lower,
-         std::optional<Out2<std::int16_t>> uppers, std::optional<Out2<std::int16_t>> tops,
-         int n_threads, std::int64_t chunk_rows) {
+      [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
+         Out<std::int32_t> labels, Out<std::int32_t> previous,
+         std::optional<Out<std::int32_t>> lower, std::optional<Out3<std::int16_t>> uppers,
+         std::optional<Out2<std::int16_t>> tops, int n_threads, std::int64_t chunk_rows) {
         const SieveState state{labels.data(), previous.data(), data_or_null(lower),
                                data_or_null(uppers), data_or_null(tops)};
-        return sift(rows, packed, centers, rises, state, {n_threads, chunk_rows});
+        return sift(rows, packed, centers, moves, state, {n_threads, chunk_rows});
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
       nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), Released());

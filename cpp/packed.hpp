@@ -26,23 +26,30 @@ class PackedRows {
   bool narrow() const { return narrow_; }
   // No value of any row is below zero.
   bool nonnegative() const { return nonnegative_; }
-  // |filter − cos| for a row, and three times |sim64 − cos|: a center whose cosine plus that stays
-  // below another's less that has a smaller sim64.
+  // |filter − cos| for a row, and three times |sim64 − cos|, in units: a center whose cosine plus
+  // that stays below another's less that has a smaller sim64.
   float error(std::int64_t i) const { return errors_[static_cast<std::size_t>(i)]; }
 
+  // Two entries of a row: side by side, so that a row lies in one place.
   template <class Feature>
-  struct Entries {
-    const Feature* features;
-    const std::int16_t* weights;
-    std::int64_t size;  // even
+  struct Pair {
+    Feature features[2];
+    std::int16_t weights[2];
   };
   template <class Feature>
-  Entries<Feature> entries(std::int64_t i) const {
-    const std::int64_t first = starts_[static_cast<std::size_t>(i)];
-    const std::int64_t size = starts_[static_cast<std::size_t>(i) + 1] - first;
-    return {features<Feature>() + first, weights_.data() + first, size};
+  struct Pairs {
+    const Pair<Feature>* first;
+    const Pair<Feature>* last;
+    const Pair<Feature>* begin() const { return first; }
+    const Pair<Feature>* end() const { return last; }
+  };
+  template <class Feature>
+  Pairs<Feature> pairs(std::int64_t i) const {
+    const Pair<Feature>* first = all_pairs<Feature>().data();
+    return {first + starts_[static_cast<std::size_t>(i)],
+            first + starts_[static_cast<std::size_t>(i) + 1]};
   }
-  const std::int16_t* values(std::int64_t i) const { return weights_.data() + i * stride_; }
+  const std::int16_t* values(std::int64_t i) const { return values_.data() + i * stride_; }
   std::int64_t stride() const { return stride_; }
 
   struct Rare {
@@ -61,12 +68,15 @@ class PackedRows {
   template <class T>
   void pack(const DenseRows<T>& rows, int n_threads);
 
+  template <class T, class Feature>
+  void pack_pairs(const SparseRows<T>& rows, int n_threads, Buffer<Pair<Feature>>& pairs);
+
   template <class Feature>
-  const Feature* features() const {
+  const Buffer<Pair<Feature>>& all_pairs() const {
     if constexpr (sizeof(Feature) == 2) {
-      return narrow_features_.data();
+      return narrow_pairs_;
     } else {
-      return wide_features_.data();
+      return wide_pairs_;
     }
   }
 
@@ -77,9 +87,9 @@ class PackedRows {
   std::int64_t stride_ = 0;
   std::vector<float> errors_;
   std::vector<std::int64_t> starts_;
-  Buffer<std::uint16_t> narrow_features_;
-  Buffer<std::uint32_t> wide_features_;
-  Buffer<std::int16_t> weights_;
+  Buffer<Pair<std::uint16_t>> narrow_pairs_;
+  Buffer<Pair<std::uint32_t>> wide_pairs_;
+  Buffer<std::int16_t> values_;
   std::vector<std::int64_t> rare_starts_;
   std::vector<Rare> rare_;
 };

@@ -3,8 +3,10 @@
 // whatever the width.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -54,6 +56,24 @@ inline Floats multiply_add(Floats a, Floats b, Floats c) {
 
 inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 
+// Folds a vector to one number by halves; `op` works on vectors of every width.
+template <class Vector, class Op>
+inline auto fold(Vector v, Op op) {
+  if constexpr (sizeof(Vector) == 64) {
+    return fold(op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
+                   __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
+                op);
+  } else if constexpr (sizeof(Vector) == 32) {
+    return fold(
+        op(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)),
+        op);
+  } else {
+    v = op(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
+    v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));
+    return v[0];
+  }
+}
+
 // --- 16-bit numbers: a line is 32 of them.
 
 constexpr int kLineShorts = 32;
@@ -89,25 +109,25 @@ inline Shorts interleave(Shorts a, Shorts b) {
 #endif
 }
 
-// a[0]·b[0] + a[1]·b[1], a[2]·b[2] + a[3]·b[3], …: exact in 32 bits.
-inline Ints pair_products(Shorts a, Shorts b) {
-#if defined(__AVX512BW__)
-  return reinterpret_cast<Ints>(
-      _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+// sums + (a[0]·b[0] + a[1]·b[1], a[2]·b[2] + a[3]·b[3], …), exact in 32 bits.
+inline Ints add_pair_products(Ints sums, Shorts a, Shorts b) {
+#if defined(__AVX512VNNI__)
+  return reinterpret_cast<Ints>(_mm512_dpwssd_epi32(
+      reinterpret_cast<__m512i>(sums), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 #elif defined(__AVX2__)
-  return reinterpret_cast<Ints>(
-      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+  static_assert(sizeof(Shorts) == 32);
+  return sums + reinterpret_cast<Ints>(
+                    _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 #elif defined(__SSE2__)
-  return reinterpret_cast<Ints>(
-      _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+  return sums + reinterpret_cast<Ints>(
+                    _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
 #elif defined(__ARM_NEON) && defined(__aarch64__)
   const auto x = reinterpret_cast<int16x8_t>(a), y = reinterpret_cast<int16x8_t>(b);
-  return reinterpret_cast<Ints>(
-      vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
+  return sums + reinterpret_cast<Ints>(
+                    vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
 #else
-  Ints sums{};
   for (int l = 0; l < kVectorFloats; ++l)
-    sums[l] = a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
+    sums[l] += a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
   return sums;
 #endif
 }
@@ -125,67 +145,6 @@ inline void store_shorts(std::int16_t* to, Ints v) {
   std::memcpy(to, &low, sizeof low);
 }
 
-// The largest of 32 sums, each wrapped to 16 bits.
-inline std::int16_t largest_sum(const std::int16_t* first, const std::int16_t* second) {
-  Shorts largest = load(first) + load(second);
-  for (int l = kVectorBytes / 2; l < kLineShorts; l += kVectorBytes / 2) {
-    const Shorts sums = load(first + l) + load(second + l);
-    largest = sums > largest ? sums : largest;
-  }
-  std::int16_t lanes[kVectorBytes / 2];
-  std::memcpy(lanes, &largest, sizeof lanes);
-  std::int16_t top = lanes[0];
-  for (const std::int16_t lane : lanes) top = lane > top ? lane : top;
-  return top;
-}
-
-// One bit for each of 32 numbers: whether first + second, wrapped to 16 bits, is at least `limit`.
-inline std::uint32_t sums_reach(const std::int16_t* first, const std::int16_t* second,
-                                std::int16_t limit) {
-#if defined(__AVX512BW__)
-  return _mm512_cmpge_epi16_mask(
-      _mm512_add_epi16(_mm512_loadu_si512(first), _mm512_loadu_si512(second)),
-      _mm512_set1_epi16(limit));
-#elif defined(__SSE2__)
-  std::uint32_t mask = 0;
-  for (int l = 0; l < kLineShorts; l += 16) {
-    const auto below = [&](int at) {
-      const auto a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first + at));
-      const auto b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(second + at));
-      return _mm_cmplt_epi16(_mm_add_epi16(a, b), _mm_set1_epi16(limit));
-    };
-    const int bits = _mm_movemask_epi8(_mm_packs_epi16(below(l), below(l + 8)));
-    mask |= (~static_cast<std::uint32_t>(bits) & 0xFFFFU) << l;
-  }
-  return mask;
-#else
-  std::uint32_t mask = 0;
-  for (int l = 0; l < kLineShorts; ++l) {
-    const auto sum = static_cast<std::int16_t>(first[l] + second[l]);
-    mask |= static_cast<std::uint32_t>(sum >= limit) << l;
-  }
-  return mask;
-#endif
-}
-
-// Folds a vector to one number by halves; `op` works on vectors of every width.
-template <class Vector, class Op>
-inline auto fold(Vector v, Op op) {
-  if constexpr (sizeof(Vector) == 64) {
-    return fold(op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
-                   __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
-                op);
-  } else if constexpr (sizeof(Vector) == 32) {
-    return fold(
-        op(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)),
-        op);
-  } else {
-    v = op(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
-    v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2));
-    return v[0];
-  }
-}
-
 inline Ints first_lanes() {
   Ints lanes;
   for (int l = 0; l < kVectorFloats; ++l) lanes[l] = l;
@@ -198,8 +157,80 @@ inline float largest(Floats v) {
 inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
+inline std::int16_t largest(Shorts v) {
+  const auto pairs = reinterpret_cast<Ints>(v);
+  const Ints even = (pairs << 16) >> 16;
+  const Ints odd = pairs >> 16;
+  return static_cast<std::int16_t>(largest(even > odd ? even : odd));
+}
 inline std::int32_t total(Ints v) {
   return fold(v, [](auto a, auto b) { return a + b; });
+}
+
+constexpr int kVectorShorts = kVectorBytes / 2;
+
+// One bit for each pair of numbers: whether the first is at least the second.
+inline std::uint32_t at_least(Shorts a, Shorts b) {
+#if defined(__AVX512BW__)
+  return _mm512_cmpge_epi16_mask(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b));
+#elif defined(__AVX2__)
+  const auto yes = reinterpret_cast<__m256i>(a >= b);
+  const auto packed =
+      _mm_packs_epi16(_mm256_castsi256_si128(yes), _mm256_extracti128_si256(yes, 1));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(packed));
+#elif defined(__SSE2__)
+  const auto packed = _mm_packs_epi16(reinterpret_cast<__m128i>(a >= b), _mm_setzero_si128());
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(packed));
+#else
+  std::uint32_t bits = 0;
+  for (int l = 0; l < kVectorShorts; ++l) bits |= static_cast<std::uint32_t>(a[l] >= b[l]) << l;
+  return bits;
+#endif
+}
+
+// The numbers with a bit, and in place of the others another.
+inline Shorts chosen(std::uint32_t bits, Shorts a, Shorts other) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<Shorts>(
+      _mm512_mask_mov_epi16(reinterpret_cast<__m512i>(other), bits, reinterpret_cast<__m512i>(a)));
+#else
+  Shorts bit;
+  for (int l = 0; l < kVectorShorts; ++l) bit[l] = static_cast<std::int16_t>(1U << l);
+  return ((Shorts{} + static_cast<std::int16_t>(bits)) & bit) != 0 ? a : other;
+#endif
+}
+
+inline std::int16_t wrapped_sum(std::int16_t a, std::int16_t b) {
+  return static_cast<std::int16_t>(a + b);
+}
+
+// One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`. Both b
+// and the limit are 32 numbers or one.
+template <class B, class Limit>
+inline std::uint32_t sums_reach(const std::int16_t* a, B b, Limit limit) {
+  const auto part = [](auto numbers, int l) {
+    if constexpr (std::is_pointer_v<decltype(numbers)>) {
+      return load(numbers + l);
+    } else {
+      return Shorts{} + numbers;
+    }
+  };
+  std::uint32_t reach = 0;
+  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
+    reach |= at_least(load(a + l) + part(b, l), part(limit, l)) << l;
+  }
+  return reach;
+}
+
+// The largest of some of 32 sums, each wrapped to 16 bits; or `least`, where that is larger.
+inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b, std::uint32_t lanes,
+                                std::int16_t least) {
+  Shorts top = Shorts{} + least;
+  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
+    const Shorts sums = chosen(lanes >> l, load(a + l) + load(b + l), top);
+    top = sums > top ? sums : top;
+  }
+  return largest(top);
 }
 
 }  // namespace arcmeans

@@ -23,6 +23,7 @@ from arcmeans.sieve import LINE, bound_bytes
 from .test_exactness import assert_same_bits
 
 UNIT = 8192
+FINE = 256
 
 
 def split(rows, n_frequent):
@@ -76,6 +77,12 @@ def now(stored, risen):
     return (stored.astype(np.int64) + units + 2**15) % 2**16 - 2**15
 
 
+def lower_now(kept, rows, labels):
+    """Lower bounds as the core reads them, but for the rounding to whole units."""
+    fallen = np.ceil(kept._moves.falls * FINE * UNIT * (1 + 2.0**-40)).astype(np.int64)[labels]
+    return (kept.lower[rows] - fallen).astype(np.int32).astype(np.longdouble) / (FINE * UNIT)
+
+
 def assert_bounds_hold(engine, centers, values, tight=False):
     """With the margin that makes them bounds on sim64 too."""
     rows, kept, k = engine.rows, engine._kept, engine.n_clusters
@@ -85,19 +92,21 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     each = np.arange(len(here))
     filters, margin = (e[here] for e in errors_of(rows, centers.n_frequent))
     own = true[each, label]
-    assert np.all(kept.lower[here].astype(np.longdouble) / UNIT <= own - 2 * margin)
-    uppers = now(kept.uppers[here, :k], np.asarray(kept._rises.centers))
+    assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
+    lines = -(-k // LINE)
+    stored = kept.uppers[:, here].transpose(1, 0, 2).reshape(len(here), lines * LINE)
+    uppers = now(stored[:, :k], np.asarray(kept._moves.rises))
     slack = uppers.astype(np.longdouble) / UNIT - true - 2 * margin[:, None]
     if tight:  # all of them have just been found
         assert np.all(slack <= 2 * (filters + 2 * margin)[:, None] + 3.1 / UNIT)
         assert np.all(slack >= 0)
     slack[each, label] = 0  # not looked at
     assert np.all(slack >= 0)
-    lines = -(-k // LINE)
-    tops = now(kept.tops[here], kept._rises.lines)
+    tops = now(kept.tops[:, here].T, kept._moves.line_rises)
+    true[each, label] = -2
     for line in range(lines):
         highest = true[:, line * LINE : (line + 1) * LINE].max(axis=1) + 2 * margin
-        assert np.all((tops[:, line] / UNIT >= highest) | (label // LINE == line))
+        assert np.all(tops[:, line] / UNIT >= np.where(highest < -1, -2, highest))
 
 
 def check_run(rows, which, passes=12, **options):
@@ -154,7 +163,7 @@ def filtered(rows, centers, n_frequent):
     engine.assign(centers)
     filters, reference = errors_of(rows, n_frequent)
     error = (filters + 3 * reference).astype(np.float32)
-    return (engine._kept.lower.astype(np.float64) + 2.0**-8) / UNIT + error, filters
+    return lower_now(engine._kept, slice(None), engine.labels) + 2 / (FINE * UNIT) + error, filters
 
 
 def test_the_filter_stays_within_its_error(simd):
@@ -170,8 +179,8 @@ def test_the_filter_stays_within_its_error(simd):
             centers = place_rows(rows, rows, [center])
             found, error = filtered(rows, centers, n_frequent)
             true = products(full(rows), centers, 1)[:, 0]
-            # The lower bound it is read from is a float32, of numbers up to 2¹³.
-            assert np.all(np.abs(found - true) <= error + 2.0**-22)
+            # The lower bound that it is read from is in steps of 2⁻²¹, rounded down twice.
+            assert np.all(np.abs(found - true) <= error + 2.0**-20)
 
     check()
 
@@ -372,7 +381,7 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine._kept._rises.centers) > 8 * 2**16 / UNIT
+    assert np.median(engine._kept._moves.rises) > 8 * 2**16 / UNIT
     assert 0.1 < skipped / (1200 * len(X)) < 0.9
 
 

@@ -43,16 +43,34 @@ Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
   });
 }
 
+// How many rows go through the lines one after another. Lines that stay in a processor's last cache
+// from chunk to chunk let the rows stay in the cache before it; others are fetched for every chunk,
+// and many rows have to make up for it.
+std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, int n_threads) {
+  constexpr std::int64_t kLastCache = std::int64_t{24} << 20;
+  constexpr std::int64_t kScratch = std::int64_t{32} << 20;
+  const std::int64_t few = 2048;
+  std::int64_t n = lines.bytes() <= kLastCache ? few : 32768;
+  // Several chunks for each thread, so that none waits for long.
+  if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
+  if (!keep) n = std::min(n, kScratch / (lines.count() * std::int64_t{2 * kLineShorts + 2}));
+  return std::max<std::int64_t>(n, 1);
+}
+
 }  // namespace
 
-Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
-          const SieveState& state, const PassOptions& options) {
+Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
+          const SieveState& state, PassOptions options) {
   if (packed.n_frequent() != centers.n_frequent()) {
     throw std::invalid_argument("rows and centers differ in what is a frequent feature");
   }
   centers.need_lines(packed.dense(), options.n_threads);
-  rises.add(centers, packed.nonnegative());
-  const SieveDrift drift(centers, rises, packed.nonnegative());
+  moves.add(centers, packed.nonnegative());
+  const SieveDrift drift(moves, centers.lines().count());
+  if (options.chunk_rows == 0) {
+    options.chunk_rows =
+        sieve_rows(rows, centers.lines(), state.uppers != nullptr, options.n_threads);
+  }
   return visit(rows, [&](const auto& typed) -> Work {
     if (packed.narrow()) return sift<std::uint16_t>(typed, packed, centers, drift, state, options);
     return sift<std::uint32_t>(typed, packed, centers, drift, state, options);

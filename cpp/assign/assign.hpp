@@ -14,8 +14,8 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
             const PassOptions& options, HamerlyUpdate update, CenterTests* tests);
 
 // The same for the sieve, which keeps another kind of bounds.
-Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveRises& rises,
-          const SieveState& state, const PassOptions& options);
+Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
+          const SieveState& state, PassOptions options);
 
 // sim64 of each row to the center it is labelled with; rows without a label get 0.
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,

@@ -19,7 +19,7 @@ class Lloyd {
         centers_(centers),
         state_(state),
         work_(work),
-        best_(static_cast<std::size_t>(options.chunk_rows)),
+        best_(static_cast<std::size_t>(options.rows_at_a_time())),
         similarities_(static_cast<std::size_t>(centers.panels().width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {

@@ -46,7 +46,9 @@ struct RowState {
 
 struct PassOptions {
   int n_threads = 1;
-  std::int64_t chunk_rows = 1024;
+  std::int64_t chunk_rows = 0;  // that a thread takes at a time; 0: what suits the algorithm
+
+  std::int64_t rows_at_a_time() const { return chunk_rows > 0 ? chunk_rows : 1024; }
 };
 
 // The best center of a row and bounds on what it and the others reach.
@@ -114,7 +116,7 @@ Work pass_over_rows(const RowsOf& rows, const State& state, const PassOptions& o
   std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));
   std::vector<std::unique_ptr<Visitor>> visitors(work.size());
-  parallel_chunks(rows.n_rows, options.chunk_rows, options.n_threads,
+  parallel_chunks(rows.n_rows, options.rows_at_a_time(), options.n_threads,
                   [&](int thread, std::int64_t begin, std::int64_t end) {
                     const auto t = static_cast<std::size_t>(thread);
                     if (!visitors[t])

@@ -7,18 +7,23 @@
 // *Bounds.* For each row and center an upper bound in units of 2⁻¹³, stored less the center's
 // cumulative rise: it need not be touched when the center moves, and stored + risen is the bound
 // now. The same for each row and line, with the largest rise of its centers: most lines are
-// dismissed by that one number. For each row a lower bound on the own center. A row whose upper
-// bounds all stay below it keeps its label. Else its own line is visited, which makes the lower
-// bound tight, and then the lines that still hold a bound that reaches it; where only one line
-// does, that one is visited first. A visit renews all 32 bounds of the line.
+// dismissed by that one number, 32 rows at a time. The bound of the own line leaves the own center
+// out. For each row a lower bound on the own center, stored with the center's cumulative fall.
+//
+// A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
+// the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
+// that still hold a bound that reaches it; where only one line does, that one is visited first. A
+// visit renews all 32 bounds of the line.
 //
 // A center's rise is what a product with a unit vector can have gained: ‖c′ − c‖, and for rows
-// without negative values ‖(c′ − c)⁺‖, which is about two thirds of it.
+// without negative values ‖(c′ − c)⁺‖, which is about two thirds of it; its fall likewise.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
-// 4). The bounds on the own center and of the own line are not looked at, and are renewed before
-// they are needed.
+// 4). The bounds on the own center and of all lines of a row of which nothing is known are not
+// looked at, and are renewed before they are needed.
+//
+// Bounds lie by line, then by row, so that a chunk of rows reads and writes them in order.
 //
 // Memory: 2·k bytes a row, k rounded up to 32, and 2 bytes for each 32; or none: then every pass
 // visits all lines.
@@ -33,86 +38,105 @@
 namespace arcmeans {
 
 struct SieveState {
+  // Of rows of which nothing is known.
+  static constexpr std::int32_t kUnknown = std::numeric_limits<std::int32_t>::min();
+
   std::int32_t* labels = nullptr;
   std::int32_t* previous = nullptr;  // out: the labels before the pass
-  float* lower = nullptr;            // on the own center, in units; −∞: nothing is known
-  std::int16_t* uppers = nullptr;    // [row][lane], in units less the rise; null: not kept
-  std::int16_t* tops = nullptr;      // [row][line]
+  std::int32_t* lower = nullptr;     // on the own center, in 256ths of a unit, plus its fall
+  std::int16_t* uppers = nullptr;    // [line][row][lane], in units less the rise; null: not kept
+  std::int16_t* tops = nullptr;      // [line][row], likewise
 };
 
-// What centers have risen by since the bounds were begun; and the lines, by the largest rise of
-// their centers in each move.
-struct SieveRises {
-  std::vector<double> centers, lines;
+// What centers have risen and fallen by since the bounds were begun; and what lines have risen by,
+// the largest rise of their centers in each move.
+struct SieveMoves {
+  std::vector<double> rises, falls, line_rises;
 
-  explicit SieveRises(int n_centers)
-      : centers(static_cast<std::size_t>(n_centers)),
-        lines(static_cast<std::size_t>((n_centers + kLineShorts - 1) / kLineShorts)) {}
+  explicit SieveMoves(int n_centers)
+      : rises(static_cast<std::size_t>(n_centers)),
+        falls(rises.size()),
+        line_rises(static_cast<std::size_t>((n_centers + kLineShorts - 1) / kLineShorts)) {}
 
   // After a move, before a pass.
   void add(const Centers& moved, bool nonnegative) {
-    std::vector<double> largest(lines.size());
-    for (std::size_t j = 0; j < centers.size(); ++j) {
+    std::vector<double> largest(line_rises.size());
+    for (std::size_t j = 0; j < rises.size(); ++j) {
       const double rise = moved.rise(static_cast<int>(j), nonnegative);
-      centers[j] += rise;
+      rises[j] += rise;
+      falls[j] += moved.fall(static_cast<int>(j), nonnegative);
       largest[j / kLineShorts] = std::max(largest[j / kLineShorts], rise);
     }
-    for (std::size_t line = 0; line < lines.size(); ++line) lines[line] += largest[line];
+    for (std::size_t line = 0; line < largest.size(); ++line) line_rises[line] += largest[line];
   }
 };
 
-// The centers' movements in the units of the bounds, once a pass.
+// The same in the units of the bounds, once a pass. What is read is rounded outward, and so is what
+// is stored.
 class SieveDrift {
  public:
-  static constexpr float kUnit = 8192.0F;
+  static constexpr int kFineBits = 8;
 
-  SieveDrift(const Centers& centers, const SieveRises& rises, bool nonnegative)
-      : lanes_(static_cast<std::size_t>(centers.lines().count()) * kLineShorts),
-        lines_(static_cast<std::size_t>(centers.lines().count()) + kLineShorts),
-        fallen_(lanes_.now.size()) {
-    for (int j = 0; j < centers.size(); ++j) {
-      lanes_.set(j, rises.centers[static_cast<std::size_t>(j)]);
-      const double fallen = centers.fall(j, nonnegative) * static_cast<double>(kUnit);
-      fallen_[static_cast<std::size_t>(j)] =
-          fallen > 0.0 ? static_cast<float>(fallen * (1.0 + 0x1p-22)) + 0x1p-8F : 0.0F;
+  SieveDrift(const SieveMoves& moves, int n_lines)
+      : lanes_(static_cast<std::size_t>(n_lines) * kLineShorts),
+        lines_(static_cast<std::size_t>(n_lines)),
+        own_(moves.falls.size()) {
+    for (std::size_t j = 0; j < moves.rises.size(); ++j) {
+      lanes_.set(j, moves.rises[j] * kCosineUnits);
+      own_.set(j, moves.falls[j] * kCosineUnits * (1 << kFineBits));
     }
-    for (int line = 0; line < centers.lines().count(); ++line) {
-      lines_.set(line, rises.lines[static_cast<std::size_t>(line)]);
+    for (std::size_t line = 0; line < lines_.now.size(); ++line) {
+      lines_.set(line, moves.line_rises[line] * kCosineUnits);
     }
   }
 
-  // What is to be added to stored bounds, of the lanes of a line and of lines from one on.
+  // What is to be added to stored upper bounds: of the lanes of a line, of a line.
   const std::int16_t* lanes_now(int line) const { return lanes_.now.data() + line * kLineShorts; }
-  const std::int16_t* lines_now(int line) const { return lines_.now.data() + line; }
-  // What is to be taken from bounds that are stored.
+  std::int16_t line_now(int line) const { return lines_.now[static_cast<std::size_t>(line)]; }
+  // What is to be taken from upper bounds to be stored.
   const std::int32_t* lanes_then(int line) const { return lanes_.then.data() + line * kLineShorts; }
   std::int32_t line_then(int line) const { return lines_.then[static_cast<std::size_t>(line)]; }
-  float fallen(int j) const { return fallen_[static_cast<std::size_t>(j)]; }
 
-  // A lower bound on a cosine, in units, rounded down.
-  static float lower(float cosine) { return cosine * kUnit - 0x1p-8F; }
+  // From a stored lower bound to that of now and back.
+  std::int32_t lower_now(std::int32_t stored, std::int32_t label) const {
+    return wrapped(std::int64_t{stored} - own_.now[static_cast<std::size_t>(label)]);
+  }
+  std::int32_t lower_then(std::int32_t lower, std::int32_t label) const {
+    return wrapped(std::int64_t{lower} + own_.then[static_cast<std::size_t>(label)]);
+  }
 
-  // Upper bounds on cosines, in units, rounded up: towards zero is up where it is negative.
+  // A lower bound on a cosine in units, in 256ths of a unit, rounded down.
+  static std::int32_t lower(float cosine) {
+    return static_cast<std::int32_t>(cosine * (1 << kFineBits) - 2.0F);
+  }
+  // The least whole number of units that reaches it.
+  static std::int16_t limit(std::int32_t lower) {
+    return static_cast<std::int16_t>(lower >> kFineBits);
+  }
+  // Upper bounds on cosines in units, in whole units: towards zero is up where it is negative.
   static Ints upper(Floats cosines) {
-    return __builtin_convertvector(cosines * kUnit + (1.0F + 0x1p-8F), Ints);
+    return __builtin_convertvector(cosines + (1.0F + 0x1p-8F), Ints);
   }
 
  private:
-  struct Risen {
-    std::vector<std::int16_t> now;
+  static std::int32_t wrapped(std::int64_t number) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
+  }
+
+  template <class Now>
+  struct Moved {
+    std::vector<Now> now;
     std::vector<std::int32_t> then;
-    explicit Risen(std::size_t size) : now(size), then(size) {}
-    void set(int at, double risen) {
-      const double units = risen * static_cast<double>(kUnit) * (1.0 + 0x1p-40);
-      const auto below = static_cast<std::int64_t>(std::floor(units));
-      now[static_cast<std::size_t>(at)] =
-          static_cast<std::int16_t>(static_cast<std::int64_t>(std::ceil(units)));
-      then[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(below);
+    explicit Moved(std::size_t size) : now(size), then(size) {}
+    void set(std::size_t at, double units) {
+      units *= 1.0 + 0x1p-40;
+      now[at] = static_cast<Now>(static_cast<std::int64_t>(std::ceil(units)));
+      then[at] = static_cast<std::int32_t>(static_cast<std::int64_t>(std::floor(units)));
     }
   };
-  Risen lanes_;
-  Risen lines_;
-  std::vector<float> fallen_;
+  Moved<std::int16_t> lanes_;
+  Moved<std::int16_t> lines_;
+  Moved<std::int32_t> own_;
 };
 
 template <class RowsOf, class Feature>
@@ -132,200 +156,215 @@ class Sieve {
         drift_(drift),
         state_(state),
         work_(work),
-        lanes_(std::int64_t{lines_.count()} * kLineShorts),
         extras_(static_cast<std::size_t>(lines_.count())),
-        lone_(static_cast<std::size_t>(lines_.count())),
         own_(static_cast<std::size_t>(lines_.count())),
-        pending_(static_cast<std::size_t>(lines_.count())) {
+        reaching_(static_cast<std::size_t>(lines_.count())) {
+    const auto n = static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
+    lower_.resize(n);
+    limit_.resize(n + kLineShorts);
+    reach_.resize(n);
     if (!state.uppers) {
-      const std::int64_t rows_at_a_time = std::min(options.chunk_rows, rows.n_rows);
-      scratch_ = Buffer<std::int16_t>(static_cast<std::size_t>(rows_at_a_time * lanes_));
-      scratch_tops_ =
-          Buffer<std::int16_t>(static_cast<std::size_t>(rows_at_a_time * lines_.count()));
+      const std::size_t lines = n * static_cast<std::size_t>(lines_.count());
+      scratch_ = Buffer<std::int16_t>(lines * kLineShorts);
+      scratch_tops_ = Buffer<std::int16_t>(lines);
     }
   }
 
   void visit(std::int64_t begin, std::int64_t end) {
     begin_ = begin;
-    end_ = end;
-    active_.clear();
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (!rows_.zero[i]) look(i);
-    }
+    count_ = static_cast<std::int32_t>(end - begin);
+    recall();
+    for (int line = 0; line < lines_.count(); ++line) scan(line);
     if (packed_.any_rare()) collect_extras();
-    for (int line = 0; line < lines_.count(); ++line) {
-      auto& lone = lone_[static_cast<std::size_t>(line)];
-      visit_line(line, lone);
-      for (const std::int32_t a : lone) {
-        Active& row = active_[static_cast<std::size_t>(a)];
-        if (reaching(row.row, line, limit(row.lower)) != 0) {
-          own_[static_cast<std::size_t>(row.own_line)].push_back(a);
-        } else {
-          row.kept = true;
-        }
+    for (int line = 0; line < lines_.count(); ++line) visit_lone(line);
+    for (std::int32_t r = 0; r < count_; ++r) {
+      work_.skipped_by_bounds += reach_[at(r)] == 0 && !rows_.zero[begin_ + r];
+      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) {
+        own_[at(label(r) / kLineShorts)].push_back(r);
       }
-      lone.clear();
     }
+    for (int line = 0; line < lines_.count(); ++line) visit_line(line, own_[at(line)]);
+    for (int line = 0; line < lines_.count(); ++line) visit_rest(line);
+    decide();
     for (int line = 0; line < lines_.count(); ++line) {
-      auto& own = own_[static_cast<std::size_t>(line)];
-      std::sort(own.begin(), own.end());
-      visit_line(line, own);
-    }
-    for (int line = 0; line < lines_.count(); ++line) {
-      auto& pending = pending_[static_cast<std::size_t>(line)];
-      std::size_t kept = 0;
-      for (const std::int32_t a : pending) {
-        const Active& row = active_[static_cast<std::size_t>(a)];
-        pending[kept] = a;
-        kept += row.own_line < 0 ||
-                (row.own_line != line && reaching(row.row, line, limit(row.lower)) != 0);
-      }
-      pending.resize(kept);
-      visit_line(line, pending);
-    }
-    for (int line = 0; line < lines_.count(); ++line) {
-      own_[static_cast<std::size_t>(line)].clear();
-      extras_[static_cast<std::size_t>(line)].clear();
-      pending_[static_cast<std::size_t>(line)].clear();
-    }
-    for (const Active& row : active_) {
-      if (!row.kept) decide(row);
+      own_[at(line)].clear();
+      reaching_[at(line)].clear();
+      extras_[at(line)].clear();
     }
   }
 
  private:
-  // A row that its bounds do not keep.
-  struct Active {
-    std::int64_t row;
-    float lower;            // on the best center, in units
-    std::int32_t own_line;  // −1: nothing is known of the row
-    bool kept;              // by bounds that one visit renewed
-  };
-  // What a rare feature adds to the cosine of one active row and one lane.
+  // How many lines hold a bound that reaches a row's lower bound: one, not the own; or the own or
+  // more than one; and far more where nothing is known of the row.
+  static constexpr std::int32_t kLone = 1;
+  static constexpr std::int32_t kSeveral = 2;
+  static constexpr std::int32_t kAll = 1 << 30;
+  static constexpr std::int16_t kNever = std::numeric_limits<std::int16_t>::max();
+
+  // What a rare feature adds to the cosine of one row and one lane, in units.
   struct Extra {
-    std::int32_t active;
+    std::int32_t row;
     std::int32_t lane;
     float value;
   };
 
-  std::int16_t* uppers(std::int64_t i) {
-    return state_.uppers ? state_.uppers + i * lanes_ : scratch_.data() + (i - begin_) * lanes_;
+  // Rows are named by their place in the chunk.
+  static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
+  std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
+
+  std::int16_t* uppers(int line, std::int32_t r) {
+    return state_.uppers ? state_.uppers + (line * rows_.n_rows + begin_ + r) * kLineShorts
+                         : scratch_.data() + (std::int64_t{line} * count_ + r) * kLineShorts;
+  }
+  std::int16_t* tops(int line) {
+    return state_.tops ? state_.tops + line * rows_.n_rows + begin_
+                       : scratch_tops_.data() + std::int64_t{line} * count_;
   }
 
-  std::int16_t* tops(std::int64_t i) {
-    return state_.tops ? state_.tops + i * lines_.count()
-                       : scratch_tops_.data() + (i - begin_) * lines_.count();
+  // The lower bounds of the chunk.
+  void recall() {
+    for (std::int32_t r = 0; r < count_; ++r) {
+      const std::int32_t label = state_.labels[begin_ + r];
+      const std::int32_t stored = state_.lower ? state_.lower[begin_ + r] : SieveState::kUnknown;
+      const bool known = label >= 0 && stored != SieveState::kUnknown;
+      const std::int32_t now = drift_.lower_now(stored, std::max(label, 0));
+      // No cosine is below −1, so a lower bound that has fallen further says no less at −2.
+      lower_[at(r)] = known ? std::max(now, kLeast) : SieveState::kUnknown;
+      limit_[at(r)] = known ? SieveDrift::limit(lower_[at(r)]) : kAlways;
+      reach_[at(r)] = known ? 0 : kAll;
+    }
+    for (std::int32_t r = 0; r < count_; ++r) {
+      if (!rows_.zero[begin_ + r]) continue;
+      limit_[at(r)] = kNever;
+      reach_[at(r)] = 0;
+    }
+    std::fill_n(limit_.begin() + count_, kLineShorts, kNever);
   }
+  static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
+  static constexpr std::int16_t kAlways = std::numeric_limits<std::int16_t>::min();
 
-  // 32 bounds of lines from one on, or what there are: rows that follow fill the rest, which is not
-  // used, but not those of the next chunk, which may belong to another thread.
-  const std::int16_t* tops_from(std::int64_t i, int first) {
-    if (i + kLineShorts < end_) return tops(i) + first;
-    const int count = std::min(kLineShorts, lines_.count() - first);
-    std::copy_n(tops(i) + first, count, last_tops_);
-    return last_tops_;
-  }
-
-  // The least whole number of units that reaches a lower bound.
-  static std::int16_t limit(float lower) {
-    return static_cast<std::int16_t>(std::floor(std::max(lower, -32768.0F)));
-  }
-
-  // The lanes of a line with a bound that reaches a limit.
-  std::uint32_t reaching(std::int64_t i, int line, std::int16_t least) {
-    return lines_.valid(line) &
-           sums_reach(uppers(i) + line * kLineShorts, drift_.lanes_now(line), least);
-  }
-
-  // Calls use(line, lanes) for each line whose bound reaches a limit, with the lanes that do; there
-  // may be none.
+  // Calls use(row) for each row of which the bound of a line reaches the limit.
   template <class Use>
-  void each_reaching(std::int64_t i, std::int16_t least, const Use& use) {
-    for (int first = 0; first < lines_.count(); first += kLineShorts) {
-      const int rest = lines_.count() - first;
-      std::uint32_t found = sums_reach(tops_from(i, first), drift_.lines_now(first), least);
-      if (rest < kLineShorts) found &= (1U << rest) - 1U;
+  void each_reached(int line, const Use& use) {
+    const std::int16_t* bounds = tops(line);
+    std::int16_t last[kLineShorts] = {};
+    std::uint32_t found = 0;  // of the 32 rows before `first`
+    for (std::int32_t first = 0; first < count_ + kLineShorts; first += kLineShorts) {
+      std::uint32_t next = 0;
+      if (first < count_) {
+        const std::int16_t* from = bounds + first;
+        if (count_ - first < kLineShorts) {  // what follows may be another thread's
+          std::copy_n(from, count_ - first, last);
+          from = last;
+        }
+        next = sums_reach(from, drift_.line_now(line), limit_.data() + first);
+        for (std::uint32_t ahead = next; ahead != 0; ahead &= ahead - 1) {
+          __builtin_prefetch(uppers(line, first + __builtin_ctz(ahead)));
+        }
+      }
       for (; found != 0; found &= found - 1) {
-        const int line = first + __builtin_ctz(found);
-        use(line, reaching(i, line, least));
+        const std::int32_t r = first - kLineShorts + __builtin_ctz(found);
+        if (limit_[at(r)] != kNever) use(r);  // what a row without a direction holds is anything
+      }
+      found = next;
+    }
+  }
+
+  // The lanes of a line with a bound that reaches a row's limit.
+  std::uint32_t reaching(int line, std::int32_t r) {
+    return lines_.valid(line) & sums_reach(uppers(line, r), drift_.lanes_now(line), limit_[at(r)]);
+  }
+
+  // The bound of a line for a row, from those of some of its lanes.
+  void renew_top(int line, std::int32_t r, std::uint32_t lanes) {
+    const int now = largest_sum(uppers(line, r), drift_.lanes_now(line), lanes, -2 * kCosineUnits);
+    tops(line)[r] = static_cast<std::int16_t>(now - drift_.line_then(line));
+  }
+
+  // Finds the rows with a bound in this line that reaches.
+  void scan(int line) {
+    auto& found = reaching_[at(line)];
+    each_reached(line, [&](std::int32_t r) {
+      std::int32_t& reach = reach_[at(r)];
+      if (reach < kAll) {
+        const bool own = label(r) / kLineShorts == line;
+        const std::uint32_t others =
+            lines_.valid(line) & (own ? ~(1U << (label(r) % kLineShorts)) : ~0U);
+        if ((reaching(line, r) & others) == 0) return renew_top(line, r, others);
+        reach += own ? kSeveral : kLone;
+        if (own) return;
+      }
+      found.push_back(r);
+    });
+  }
+
+  // Rows that only this line can take away. Where it does not they are done with; the others are
+  // left to their own line.
+  void visit_lone(int line) {
+    auto& found = reaching_[at(line)];
+    lone_.clear();
+    std::size_t rest = 0;
+    for (const std::int32_t r : found) {
+      if (reach_[at(r)] == kLone) {
+        lone_.push_back(r);
+      } else {
+        found[rest++] = r;
       }
     }
+    found.resize(rest);
+    visit_line(line, lone_);
+    for (const std::int32_t r : lone_) {
+      if (reaching(line, r) != 0) reach_[at(r)] = kSeveral;
+    }
   }
 
-  // The bound of a line that says more than those of its lanes.
-  void renew_top(std::int64_t i, int line) {
-    const int now = largest_sum(uppers(i) + line * kLineShorts, drift_.lanes_now(line));
-    tops(i)[line] = static_cast<std::int16_t>(now - drift_.line_then(line));
+  // Rows with a bound in this line that still reaches.
+  void visit_rest(int line) {
+    auto& found = reaching_[at(line)];
+    std::size_t rest = 0;
+    for (const std::int32_t r : found) {
+      found[rest] = r;
+      rest += reach_[at(r)] >= kAll || reaching(line, r) != 0;
+    }
+    found.resize(rest);
+    visit_line(line, found);
   }
 
-  void look(std::int64_t i) {
-    const auto a = static_cast<std::int32_t>(active_.size());
-    const std::int32_t label = state_.labels[i];
-    float lower = -std::numeric_limits<float>::infinity();
-    if (state_.uppers && label >= 0) lower = state_.lower[i] -= drift_.fallen(label);
-    if (lower == -std::numeric_limits<float>::infinity()) {
-      for (auto& pending : pending_) pending.push_back(a);
-      active_.push_back({i, lower, -1, false});
-      return;
-    }
-    const int own = label / kLineShorts;
-    int others = 0;  // lines with a bound that reaches, the own one apart
-    int other = -1;
-    const std::int16_t least = limit(lower);
-    const bool in_own = (reaching(i, own, least) & ~(1U << (label % kLineShorts))) != 0;
-    each_reaching(i, least, [&](int line, std::uint32_t lanes) {
-      if (line == own) return;
-      if (lanes == 0) return renew_top(i, line);
-      if (others == 1) pending_[static_cast<std::size_t>(other)].push_back(a);
-      if (others >= 1) pending_[static_cast<std::size_t>(line)].push_back(a);
-      other = line;
-      ++others;
-    });
-    if (others == 0 && !in_own) {
-      ++work_.skipped_by_bounds;
-      return;
-    }
-    if (others == 1 && !in_own) {
-      lone_[static_cast<std::size_t>(other)].push_back(a);
-    } else {
-      if (others == 1) pending_[static_cast<std::size_t>(other)].push_back(a);
-      own_[static_cast<std::size_t>(own)].push_back(a);
-    }
-    if constexpr (!kDense) prefetch_row(i);
-    active_.push_back({i, lower, own, false});
-  }
-
-  // What the rare features of the active rows add. Their lists lie anywhere: they are asked for
-  // some rows ahead, in two steps.
+  // What the rare features of the rows that are to be visited add. Their lists lie anywhere: they
+  // are asked for some rows ahead, in two steps.
   void collect_extras() {
     constexpr std::size_t kNext = 6;
     const RareLists& lists = centers_.rare();
+    active_.clear();
+    for (std::int32_t r = 0; r < count_; ++r) {
+      if (reach_[at(r)] != 0) active_.push_back(r);
+    }
     const std::size_t n = active_.size();
     for (std::size_t a = 0; a < n + 2 * kNext; ++a) {
       if (a < n) {
-        const std::int64_t i = active_[a].row;
+        const std::int64_t i = begin_ + active_[a];
         for (auto* rare = packed_.rare_begin(i); rare != packed_.rare_end(i); ++rare) {
           lists.prefetch_list(rare->feature);
         }
       }
       if (a >= kNext && a - kNext < n) {
-        const std::int64_t i = active_[a - kNext].row;
+        const std::int64_t i = begin_ + active_[a - kNext];
         for (auto* rare = packed_.rare_begin(i); rare != packed_.rare_end(i); ++rare) {
           lists.prefetch_entries(rare->feature);
         }
       }
-      if (a >= 2 * kNext) collect_extras(a - 2 * kNext);
+      if (a >= 2 * kNext) collect_extras(active_[a - 2 * kNext]);
     }
   }
 
-  void collect_extras(std::size_t a) {
-    const std::int64_t i = active_[a].row;
+  void collect_extras(std::int32_t r) {
+    const std::int64_t i = begin_ + r;
     for (auto* rare = packed_.rare_begin(i); rare != packed_.rare_end(i); ++rare) {
+      const double value = static_cast<double>(rare->value) * kCosineUnits;
       centers_.rare().each(rare->feature, [&](int j, std::int64_t sum) {
-        const double scale = centers_.scales()[static_cast<std::size_t>(j)];
-        const double value = static_cast<double>(rare->value) * static_cast<double>(sum) * scale;
-        extras_[static_cast<std::size_t>(j / kLineShorts)].push_back(
-            {static_cast<std::int32_t>(a), j % kLineShorts, static_cast<float>(value)});
+        const double scale = centers_.scales()[at(j)];
+        extras_[at(j / kLineShorts)].push_back(
+            {r, j % kLineShorts, static_cast<float>(value * static_cast<double>(sum) * scale)});
       });
     }
   }
@@ -334,61 +373,58 @@ class Sieve {
     const std::size_t n = which.size();
     work_.lines += static_cast<std::int64_t>(n);
     work_.similarities += static_cast<std::int64_t>(n) * __builtin_popcount(lines_.valid(line));
-    extra_ = extras_[static_cast<std::size_t>(line)].data();
-    end_extra_ = extra_ + extras_[static_cast<std::size_t>(line)].size();
-    std::size_t at = 0;
+    extra_ = extras_[at(line)].data();
+    end_extra_ = extra_ + extras_[at(line)].size();
+    std::size_t w = 0;
     if constexpr (kAtATime > 1) {
-      for (; at + kAtATime <= n; at += kAtATime) visit_dense<kAtATime>(line, which.data() + at);
+      for (; w + kAtATime <= n; w += kAtATime) visit_dense<kAtATime>(line, which.data() + w);
     }
-    for (; at < n; ++at) {
+    for (; w < n; ++w) {
       if constexpr (kDense) {
-        visit_dense<1>(line, which.data() + at);
+        visit_dense<1>(line, which.data() + w);
       } else {
-        if (at + 8 < n) prefetch_row(active_[static_cast<std::size_t>(which[at + 8])].row);
-        if (at + 2 < n) prefetch(line, active_[static_cast<std::size_t>(which[at + 2])].row);
-        visit_sparse(line, which[at]);
+        if (w + 6 < n) prefetch_row(which[w + 6]);
+        if (w + 2 < n) prefetch(line, which[w + 2]);
+        visit_sparse(line, which[w]);
       }
     }
   }
 
   // A row that will be visited: its entries.
-  __attribute__((always_inline)) void prefetch_row(std::int64_t i) const {
-    const auto entries = packed_.entries<Feature>(i);
-    for (std::int64_t e = 0; e < entries.size; e += 64 / std::int64_t{sizeof(Feature)}) {
-      __builtin_prefetch(entries.features + e);
-    }
-    for (std::int64_t e = 0; e < entries.size; e += 32) __builtin_prefetch(entries.weights + e);
+  __attribute__((always_inline)) void prefetch_row(std::int32_t r) const {
+    const auto pairs = packed_.pairs<Feature>(begin_ + r);
+    const auto* first = reinterpret_cast<const char*>(pairs.begin());
+    const auto* last = reinterpret_cast<const char*>(pairs.end());
+    for (; first < last; first += 64) __builtin_prefetch(first);
   }
 
   // The row after next: its last entries, which are the ones not in the cache. Inlined by force:
   // GCC takes a function that only prefetches for one without effect and drops the call.
-  __attribute__((always_inline)) void prefetch(int line, std::int64_t i) const {
-    const auto entries = packed_.entries<Feature>(i);
+  __attribute__((always_inline)) void prefetch(int line, std::int32_t r) const {
+    const auto pairs = packed_.pairs<Feature>(begin_ + r);
     const std::int16_t* lanes = lines_.line(line);
-    for (std::int64_t e = std::max<std::int64_t>(0, entries.size - 12); e < entries.size; ++e) {
-      __builtin_prefetch(lanes + std::int64_t{entries.features[e]} * kLineShorts);
+    const auto count = std::min<std::ptrdiff_t>(6, pairs.end() - pairs.begin());
+    for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
+      __builtin_prefetch(lanes + std::int64_t{pair->features[0]} * kLineShorts);
+      __builtin_prefetch(lanes + std::int64_t{pair->features[1]} * kLineShorts);
     }
   }
 
-  void visit_sparse(int line, std::int32_t active) {
-    const auto entries = packed_.entries<Feature>(active_[static_cast<std::size_t>(active)].row);
+  void visit_sparse(int line, std::int32_t r) {
     const std::int16_t* lanes = lines_.line(line);
     LineSums sums;
-    for (std::int64_t e = 0; e < entries.size; e += 2) {
-      sums.add(lanes + std::int64_t{entries.features[e]} * kLineShorts,
-               lanes + std::int64_t{entries.features[e + 1]} * kLineShorts,
-               splat_pair(entries.weights + e));
+    for (const auto& pair : packed_.pairs<Feature>(begin_ + r)) {
+      sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
+               lanes + std::int64_t{pair.features[1]} * kLineShorts, splat_pair(pair.weights));
     }
-    take(line, active, sums);
+    take(line, r, sums);
   }
 
   template <int kRows>
   void visit_dense(int line, const std::int32_t* which) {
     LineSums sums[kRows];
     const std::int16_t* values[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      values[r] = packed_.values(active_[static_cast<std::size_t>(which[r])].row);
-    }
+    for (int r = 0; r < kRows; ++r) values[r] = packed_.values(begin_ + which[r]);
     const std::int16_t* lanes = lines_.line(line);
     for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kLineShorts) {
       Shorts centers[LineSums::kVectors];
@@ -399,18 +435,15 @@ class Sieve {
         const Shorts weights = splat_pair(values[r] + f);
 #pragma GCC unroll 8
         for (int v = 0; v < LineSums::kVectors; ++v) {
-          sums[r].lanes[v] += pair_products(centers[v], weights);
+          sums[r].lanes[v] = add_pair_products(sums[r].lanes[v], centers[v], weights);
         }
       }
     }
-    for (int r = 0; r < kRows; ++r) {
-      take(line, which[r], sums[r]);
-    }
+    for (int r = 0; r < kRows; ++r) take(line, which[r], sums[r]);
   }
 
-  // The cosines of a line: new bounds, and perhaps a better center.
-  void take(int line, std::int32_t active, const LineSums& sums) {
-    Active& row = active_[static_cast<std::size_t>(active)];
+  // The cosines of a line: new bounds, and perhaps a higher one on the best center.
+  void take(int line, std::int32_t r, const LineSums& sums) {
     Floats cosines[LineSums::kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
@@ -419,56 +452,81 @@ class Sieve {
           multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
                        load(lines_.factors(line) + lane), load(lines_.offsets(line) + lane));
     }
-    while (extra_ != end_extra_ && extra_->active < active) ++extra_;
-    for (; extra_ != end_extra_ && extra_->active == active; ++extra_) {
+    while (extra_ != end_extra_ && extra_->row < r) ++extra_;
+    for (; extra_ != end_extra_ && extra_->row == r; ++extra_) {
 #pragma GCC unroll 8
       for (int v = 0; v < LineSums::kVectors; ++v) {
         const Ints here = first_lanes() + v * kVectorFloats == extra_->lane;
         cosines[v] += here ? splat(extra_->value) : Floats{};
       }
     }
-    const float error = packed_.error(row.row);
+    const float error = packed_.error(begin_ + r);
     Floats top = cosines[0];
-    std::int16_t* upper = uppers(row.row) + line * kLineShorts;
+    Ints bounds[LineSums::kVectors];
+    std::int16_t* upper = uppers(line, r);
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       top = larger(top, cosines[v]);
-      const Ints bound = SieveDrift::upper(cosines[v] + error) -
-                         load_ints(drift_.lanes_then(line) + v * kVectorFloats);
-      store_shorts(upper + v * kVectorFloats, bound);
+      bounds[v] = SieveDrift::upper(cosines[v] + error);
+      store_shorts(upper + v * kVectorFloats,
+                   bounds[v] - load_ints(drift_.lanes_then(line) + v * kVectorFloats));
     }
     const float best = largest(top);
-    const auto bound =
-        static_cast<std::int32_t>((best + error) * SieveDrift::kUnit + 1.0F + 0x1p-8F);
-    tops(row.row)[line] = static_cast<std::int16_t>(bound - drift_.line_then(line));
-    row.lower = std::max(row.lower, SieveDrift::lower(best - error));
+    const auto bound = static_cast<std::int32_t>(best + error + (1.0F + 0x1p-8F));
+    tops(line)[r] = static_cast<std::int16_t>(bound - drift_.line_then(line));
+    raise(r, SieveDrift::lower(best - error));
   }
 
-  // The label: the one center that reaches the lower bound, or sim64's choice among several.
-  void decide(const Active& row) {
-    const std::int16_t least = limit(row.lower);
-    std::int32_t label = -1;
-    bool several = false;
-    each_reaching(row.row, least, [&](int line, std::uint32_t lanes) {
-      if (lanes == 0) return;
-      several |= label >= 0 || (lanes & (lanes - 1)) != 0;
-      label = line * kLineShorts + __builtin_ctz(lanes);
-    });
-    float lower = row.lower;
-    if (several) label = decide_exactly(row, least, lower);
-    state_.labels[row.row] = label;
-    if (state_.lower) state_.lower[row.row] = lower;
+  void raise(std::int32_t r, std::int32_t lower) {
+    lower_[at(r)] = std::max(lower_[at(r)], lower);
+    limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
   }
 
-  std::int32_t decide_exactly(const Active& row, std::int16_t least, float& lower) {
+  // The labels of the rows visited: the one center that reaches the lower bound, or sim64's choice
+  // among several.
+  void decide() {
+    bool any = false;
+    for (std::int32_t r = 0; r < count_; ++r) {
+      if (reach_[at(r)] < kSeveral) limit_[at(r)] = kNever;
+      any |= reach_[at(r)] >= kSeveral;
+      reach_[at(r)] = kNobody;
+    }
+    if (!any) return;
+    for (int line = 0; line < lines_.count(); ++line) {
+      each_reached(line, [&](std::int32_t r) {
+        const std::uint32_t lanes = reaching(line, r);
+        if (lanes == 0) return;
+        std::int32_t& winner = reach_[at(r)];
+        const bool one = winner == kNobody && (lanes & (lanes - 1)) == 0;
+        winner = one ? line * kLineShorts + __builtin_ctz(lanes) : kMany;
+      });
+    }
+    for (std::int32_t r = 0; r < count_; ++r) {
+      const std::int32_t winner = reach_[at(r)];
+      if (winner != kNobody) settle(r, winner == kMany ? decide_exactly(r) : winner);
+    }
+  }
+  static constexpr std::int32_t kNobody = -1;
+  static constexpr std::int32_t kMany = -2;
+
+  void settle(std::int32_t r, std::int32_t label) {
+    state_.labels[begin_ + r] = label;
+    if (!state_.lower) return;
+    state_.lower[begin_ + r] = drift_.lower_then(lower_[at(r)], label);
+    const int line = label / kLineShorts;
+    renew_top(line, r, lines_.valid(line) & ~(1U << (label % kLineShorts)));
+  }
+
+  std::int32_t decide_exactly(std::int32_t r) {
     ++work_.exact_decisions;
     candidates_.clear();
-    each_reaching(row.row, least, [&](int line, std::uint32_t lanes) {
-      for (; lanes != 0; lanes &= lanes - 1) {
+    for (int line = 0; line < lines_.count(); ++line) {
+      if (wrapped_sum(tops(line)[r], drift_.line_now(line)) < limit_[at(r)]) continue;
+      for (std::uint32_t lanes = reaching(line, r); lanes != 0; lanes &= lanes - 1) {
         candidates_.push_back(line * kLineShorts + __builtin_ctz(lanes));
       }
-    });
-    const auto exact = rows_.row(row.row);
+    }
+    const auto exact = rows_.row(begin_ + r);
     double best = -std::numeric_limits<double>::infinity();
     std::int32_t label = -1;
     const auto consider = [&](int j, double similarity) {
@@ -486,8 +544,8 @@ class Sieve {
     }
     if (c < candidates_.size())
       consider(candidates_[c], centers_.similarity(exact, candidates_[c]));
-    const double least_cosine = best - 3.0 * reference_error<Value>(exact.size);
-    lower = std::max(lower, SieveDrift::lower(static_cast<float>(least_cosine - 0x1p-24)));
+    const double least = best - 3.0 * reference_error<Value>(exact.size) - 0x1p-24;
+    raise(r, SieveDrift::lower(static_cast<float>(least * kCosineUnits)));
     return label;
   }
 
@@ -498,20 +556,21 @@ class Sieve {
   const SieveDrift& drift_;
   const SieveState& state_;
   Work& work_;
-  std::int64_t lanes_;
   std::int64_t begin_ = 0;
-  std::int64_t end_ = 0;
-  std::int16_t last_tops_[kLineShorts] = {};
+  std::int32_t count_ = 0;
+  std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
+  std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
+  std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll; at the end the label
   Buffer<std::int16_t> scratch_;
   Buffer<std::int16_t> scratch_tops_;
-  std::vector<Active> active_;
+  std::vector<std::int32_t> active_;
   std::vector<int> candidates_;
-  std::vector<std::vector<Extra>> extras_;  // by line, in the order of the active rows
+  std::vector<std::vector<Extra>> extras_;  // by line, in the order of the rows
   const Extra* extra_ = nullptr;            // those of the line in hand still to come
   const Extra* end_extra_ = nullptr;
-  std::vector<std::vector<std::int32_t>> lone_;     // by line: rows that only it can take away
-  std::vector<std::vector<std::int32_t>> own_;      // by line: rows of which it is the own line
-  std::vector<std::vector<std::int32_t>> pending_;  // by line: rows with a bound that reaches
+  std::vector<std::int32_t> lone_;
+  std::vector<std::vector<std::int32_t>> own_;       // by line: rows of which it is the own line
+  std::vector<std::vector<std::int32_t>> reaching_;  // by line: rows with a bound that reaches
 };
 
 }  // namespace arcmeans

@@ -46,8 +46,8 @@ class EngineOptions:
 
     algorithm: str = "lloyd"
     n_threads: int = 1
-    chunk_rows: int = 1024
-    """Rows a thread takes at a time."""
+    chunk_rows: int = 0
+    """Rows a thread takes at a time; 0: what suits the algorithm."""
     merge_repeats: bool = False
     """Whether a pass takes only one of rows that are equal, where many are."""
     keep_bounds: bool = True

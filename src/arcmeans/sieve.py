@@ -8,6 +8,8 @@ from .rows import Rows
 
 LINE = 32
 """Centers to a cache line."""
+UNKNOWN = np.iinfo(np.int32).min
+"""The lower bound of a row of which nothing is known."""
 
 
 def bound_bytes(n_rows: int, n_clusters: int) -> int:
@@ -22,18 +24,18 @@ class SieveBounds:
     def __init__(self, rows: Rows, n_clusters: int, keep: bool) -> None:
         n, lines = rows.n_rows, -(-n_clusters // LINE)
         self._n_frequent = -1
-        self._rises = _core.native.SieveRises(n_clusters)
+        self._moves = _core.native.SieveMoves(n_clusters)
         self._packed: _core.native.PackedRows | None = None
-        self.lower: NDArray[np.float32] | None = None
-        """At most the cosine to the own center; minus infinity where nothing is known."""
+        self.lower: NDArray[np.int32] | None = None
+        """At most the cosine to the own center, plus what that has fallen so far."""
         self.uppers: NDArray[np.int16] | None = None
-        """At least the cosine to each center, less what the center has risen so far."""
+        """At least the cosine to each center, less what it has risen so far: by line and row."""
         self.tops: NDArray[np.int16] | None = None
-        """The same for each line of centers."""
+        """The same for each line of centers, the own center left out."""
         if keep:
-            self.lower = np.full(n, -np.inf, np.float32)
-            self.uppers = np.empty((n, LINE * lines), np.int16)
-            self.tops = np.empty((n, lines), np.int16)
+            self.lower = np.full(n, UNKNOWN, np.int32)
+            self.uppers = np.empty((lines, n, LINE), np.int16)
+            self.tops = np.empty((lines, n), np.int16)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Bounds on the best and the second say too little here: the next pass is a full one."""
@@ -41,7 +43,7 @@ class SieveBounds:
     def forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
         if self.lower is not None:
-            self.lower[rows] = -np.inf
+            self.lower[rows] = UNKNOWN
 
     def detach(self) -> None:
         """The rows are let go, and so is their copy."""
@@ -65,7 +67,7 @@ class SieveBounds:
             rows,
             self._packed,
             centers,
-            self._rises,
+            self._moves,
             labels,
             previous,
             self.lower,

@@ -150,21 +150,23 @@ def assign(
 class PackedRows:
     def __init__(self, rows: Rows, n_frequent: int, n_threads: int, /) -> None: ...
 
-class SieveRises:
+class SieveMoves:
     def __init__(self, n_centers: int, /) -> None: ...
     @property
-    def centers(self) -> _Doubles: ...
+    def rises(self) -> _Doubles: ...
     @property
-    def lines(self) -> _Doubles: ...
+    def falls(self) -> _Doubles: ...
+    @property
+    def line_rises(self) -> _Doubles: ...
 
 def sift(
     rows: Rows,
     packed: PackedRows,
     centers: Centers,
-    rises: SieveRises,
+    moves: SieveMoves,
     labels: _Ints,
     previous: _Ints,
-    lower: NDArray[np.float32] | None,
+    lower: _Ints | None,
     uppers: NDArray[np.int16] | None,
     tops: NDArray[np.int16] | None,
     n_threads: int,
