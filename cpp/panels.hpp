@@ -63,6 +63,19 @@ class Panels {
     panel.offset[static_cast<std::size_t>(at.lane)] = 0.0F;
   }
 
+  // Whether a center has none of the features of a row; its reference similarity is zero then.
+  template <class Row>
+  bool apart(int center, const Row& row) const {
+    const Place at = place_[static_cast<std::size_t>(center)];
+    const Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
+    const float* sums = panel.sums.data() + at.lane;
+    bool apart = true;
+    for (std::int64_t e = 0; e < row.size && apart; ++e) {
+      apart = sums[std::int64_t{row.feature(e)} * panel.width()] == 0.0F;
+    }
+    return apart;
+  }
+
   // Where the sums of one center stand: feature f at [f · stride].
   struct Column {
     float* first;

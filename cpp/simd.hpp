@@ -56,6 +56,21 @@ inline Floats multiply_add(Floats a, Floats b, Floats c) {
 
 inline Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 
+// One bit for each pair of numbers: whether the first is at least the second.
+inline std::uint32_t at_least(Floats a, Floats b) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
+#elif defined(__AVX__)
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ)));
+#elif defined(__SSE2__)
+  return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_cmpge_ps(a, b)));
+#else
+  std::uint32_t bits = 0;
+  for (int l = 0; l < kVectorFloats; ++l) bits |= static_cast<std::uint32_t>(a[l] >= b[l]) << l;
+  return bits;
+#endif
+}
+
 // Folds a vector to one number by halves; `op` works on vectors of every width.
 template <class Vector, class Op>
 inline auto fold(Vector v, Op op) {
@@ -163,10 +178,6 @@ inline std::int16_t largest(Shorts v) {
   const Ints odd = pairs >> 16;
   return static_cast<std::int16_t>(largest(even > odd ? even : odd));
 }
-inline std::int32_t total(Ints v) {
-  return fold(v, [](auto a, auto b) { return a + b; });
-}
-
 constexpr int kVectorShorts = kVectorBytes / 2;
 
 // One bit for each pair of numbers: whether the first is at least the second.

@@ -628,7 +628,9 @@ def test_few_repeats_are_left_alone():
     ("n_features", "k", "algorithm"),
     [
         (3, 499, "lloyd"),
-        (300, 499, "lloyd"),
+        (300, 95, "lloyd"),
+        (300, 96, "sieve"),
+        (24, 499, "lloyd"),
         (3, 500, "exponion"),
         (8, 500, "exponion"),
         (9, 500, "shallot"),
@@ -656,12 +658,24 @@ def test_auto_for_sparse_rows(monkeypatch):
     assert auto.chosen(layout_of([summary]), 5, 1) == EngineOptions("lloyd")
 
 
+def test_auto_fits_into_memory(monkeypatch):
+    """Bounds, and centers with all of their features, take half of what there is at most."""
+    dense = unit_rows(np.ones((10, 30)))
+    short = unit_rows(sp.csr_array(np.eye(10, 30)))
+    needed = bound_bytes(10, 100)
+    for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(dense, 100, 1).algorithm == expected
+    for left, expected in ((2 * 12 * 30 * 100, "lloyd"), (2 * 12 * 30 * 100 - 2, "sieve")):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(short, 100, 1).algorithm == expected
+
+
 @pytest.mark.parametrize("k", [1, 32, 33, 70])
 def test_bounds_are_kept_where_they_fit(k, monkeypatch):
     rows = unit_rows(sp.csr_array(np.ones((70, 10))))
     needed = bound_bytes(70, k)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
-    # 64 bytes beyond the last row are read and not used.
     assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         monkeypatch.setattr(auto, "available", lambda left=left: left)

@@ -75,11 +75,12 @@ class Lloyd {
     const float top = largest(first);
     if (top < best.similarity - margin) return;
     const Floats near = splat(top - margin);
-    const std::int32_t rivals = -total((first >= near) + (second >= near));
+    const std::uint32_t reach = at_least(first, near);
+    const int rivals = __builtin_popcount(reach) + __builtin_popcount(at_least(second, near));
     const bool clear = top > best.similarity + margin;
-    if (clear) {
-      const Ints at = where * kVectorFloats + first_lanes();
-      best.center = first_center + largest(first == top ? at : Ints{} - 1);
+    if (clear) {  // among rivals sim64 decides, whichever stands here
+      const int lane = __builtin_ctz(reach);
+      best.center = first_center + where[lane] * kVectorFloats + lane;
     }
     best.contested = rivals > 1 || !clear;
     best.similarity = larger_of(best.similarity, top);

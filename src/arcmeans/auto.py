@@ -10,27 +10,35 @@ from .sieve import bound_bytes
 
 SHORT_ROWS = 8
 """Sparse rows with fewer entries than these on average are not worth a filter."""
+PANEL_BYTES = 12
+"""What lloyd keeps for each center and feature: the sum, and the same as float32."""
 
 
 def chosen(layout: AnyLayout, n_clusters: int, n_threads: int) -> EngineOptions:
     """The options of an engine for these rows."""
+    bounds = room_for_bounds(layout, n_clusters)
     if layout.frequent is None:
-        return EngineOptions(_for_dense(layout.n_features, n_clusters), n_threads)
-    if layout.frequent.n_entries < SHORT_ROWS * layout.n_rows:
-        repeats = isinstance(layout, Rows)
-        return EngineOptions("lloyd", n_threads, merge_repeats=repeats)
-    return EngineOptions("sieve", n_threads, keep_bounds=room_for_bounds(layout, n_clusters))
+        return EngineOptions(_for_dense(layout.n_features, n_clusters, bounds), n_threads)
+    short = layout.frequent.n_entries < SHORT_ROWS * layout.n_rows
+    if short and room_for(PANEL_BYTES * layout.n_features * n_clusters):
+        return EngineOptions("lloyd", n_threads, merge_repeats=isinstance(layout, Rows))
+    return EngineOptions("sieve", n_threads, keep_bounds=bounds)
 
 
-def _for_dense(n_features: int, n_clusters: int) -> str:
+def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
+    if n_features > 24:
+        return "sieve" if n_clusters >= 96 and bounds else "lloyd"
     if n_clusters < 500:
         return "lloyd"
-    if n_features <= 8:
-        return "exponion"
-    return "shallot" if n_features <= 24 else "sieve"
+    return "exponion" if n_features <= 8 else "shallot"
 
 
 def room_for_bounds(layout: AnyLayout, n_clusters: int) -> bool:
-    """Whether the sieve's bounds fit into half of the memory there is."""
+    """Whether the sieve can keep its bounds."""
+    return room_for(bound_bytes(layout.n_rows, n_clusters))
+
+
+def room_for(size: int) -> bool:
+    """Whether so many bytes fit into half of the memory there is."""
     left = available()
-    return left is None or bound_bytes(layout.n_rows, n_clusters) <= left // 2
+    return left is None or size <= left // 2

@@ -58,12 +58,11 @@ def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
     values = np.empty(starts[-1], np.int64)
     centers.entries(starts, features, values)
     if rows.by_rank is not None:
-        for j in range(k):
-            at = slice(starts[j], starts[j + 1])
-            named = rows.by_rank[features[at]]
-            order = np.argsort(named)
-            features[at], values[at] = named[order], values[at][order]
-    return CenterSums(sp.csr_array((values, features, starts), shape=(k, d)), scales, centers.one)
+        features = rows.by_rank[features]
+    vectors = sp.csr_array((values, features, starts), shape=(k, d))
+    if rows.by_rank is not None:
+        vectors = vectors.tocsc().tocsr()  # sorts the features of each
+    return CenterSums(vectors, scales, centers.one)
 
 
 def _ranks(rows: AnyLayout, features: NDArray[Any]) -> NDArray[np.int32]:

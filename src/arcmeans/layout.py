@@ -80,7 +80,10 @@ def fixed_point_one(total_weight: float) -> float:
 
 def by_frequency(frequency: NDArray[np.int64]) -> NDArray[np.int32]:
     """Features by falling document frequency."""
-    return np.argsort(-frequency, kind="stable").astype(np.int32)
+    rising = frequency.max(initial=0) - frequency
+    if rising.max(initial=0) < 2**16:
+        rising = rising.astype(np.uint16)  # which NumPy sorts by their digits, ten times as fast
+    return np.argsort(rising, kind="stable").astype(np.int32)
 
 
 def inverse(order: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
