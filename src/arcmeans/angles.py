@@ -59,8 +59,8 @@ class AngleBounds:
         if self.groups is not None:
             self.groups[rows] = 0.0
 
-    def detach(self) -> None:
-        """The rows are let go; nothing here is a copy of them."""
+    def drop_copy(self) -> None:
+        """Nothing here is a copy of the rows."""
 
     def assign(
         self,

@@ -155,11 +155,11 @@ class Engine:
         self.rows = rows
         self._native_rows = rows.native()
 
-    def detach(self) -> None:
-        """Lets go of the rows; what is kept of them stays."""
+    def detach(self, *, keep_copy: bool = False) -> None:
+        """Lets go of the rows; what is kept of them stays, and the sieve's copy if it may."""
         del self.rows, self._native_rows
-        if self._kept is not None:
-            self._kept.detach()
+        if self._kept is not None and not keep_copy:
+            self._kept.drop_copy()
 
     @property
     def layout(self) -> AnyLayout:

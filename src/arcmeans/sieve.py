@@ -45,8 +45,8 @@ class SieveBounds:
         if self.lower is not None:
             self.lower[rows] = UNKNOWN
 
-    def detach(self) -> None:
-        """The rows are let go, and so is their copy."""
+    def drop_copy(self) -> None:
+        """The next pass packs the rows anew."""
         self._packed = None
 
     def assign(

@@ -401,7 +401,17 @@ def assign(rows: Rows, plan: Plan, update: Update, layout: Layout) -> Told | Los
                 received={},
             )
         finally:
-            engine.detach()
+            engine.detach(keep_copy=_has_room())
+
+
+def _has_room() -> bool:
+    """Whether the worker is below the share of its memory from which Dask would put rows away."""
+    worker = get_worker()
+    manager = worker.memory_manager
+    if not manager.memory_limit or not manager.memory_target_fraction:
+        return True
+    used = worker.monitor.get_process_memory()
+    return bool(used < manager.memory_target_fraction * manager.memory_limit)
 
 
 WORK = tuple(name for name in dir(_core.native.Work) if name[0] != "_" and name != "add")
