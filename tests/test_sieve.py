@@ -621,6 +621,23 @@ def test_few_repeats_are_left_alone():
     assert len(distinct(unit_rows(X), 1).first) == 90
 
 
+def test_rows_without_a_direction_are_left_alone(simd):
+    """Whatever stands where their bounds would: every number that 16 bits can hold."""
+    X = np.zeros((2**16 + 40, 8))
+    X[2**16 :] = np.random.default_rng(8).random((40, 8))
+    rows = unit_rows(sp.csr_array(X))
+    centers = place_rows(rows, rows, np.arange(2**16, 2**16 + 33))
+    engine = Engine(rows, 33, EngineOptions("sieve"))
+    engine.assign(centers)
+    before = engine.labels.copy()
+    anything = np.arange(2**16).astype(np.uint16).view(np.int16)
+    engine._kept.tops[:, : 2**16] = anything
+    engine._kept.uppers[:, : 2**16] = anything[:, None]
+    engine.assign(centers)
+    assert np.array_equal(engine.labels, before)
+    assert np.all(before[: 2**16] == -1)
+
+
 # --- The choice ---
 
 

@@ -53,8 +53,10 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, i
   std::int64_t n = lines.bytes() <= kLastCache ? few : 32768;
   // Several chunks for each thread, so that none waits for long.
   if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
-  if (!keep) n = std::min(n, kScratch / (lines.count() * std::int64_t{2 * kLineShorts + 2}));
-  return std::max<std::int64_t>(n, 1);
+  // What is kept of a chunk while it lasts: four bytes for each row and line, bounds where none
+  // stay.
+  const std::int64_t bytes = lines.count() * std::int64_t{keep ? 4 : 4 + 2 * kLineShorts + 2};
+  return std::max<std::int64_t>(1, std::min(n, kScratch / bytes));
 }
 
 }  // namespace

@@ -199,7 +199,13 @@ class Sieve {
   static constexpr std::int32_t kLone = 1;
   static constexpr std::int32_t kSeveral = 2;
   static constexpr std::int32_t kAll = 1 << 30;
+  // In place of a label while rows are decided.
+  static constexpr std::int32_t kNobody = -1;
+  static constexpr std::int32_t kMany = -2;
+  // A limit that no bound reaches, and one that any does.
   static constexpr std::int16_t kNever = std::numeric_limits<std::int16_t>::max();
+  static constexpr std::int16_t kAlways = std::numeric_limits<std::int16_t>::min();
+  static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
 
   // What a rare feature adds to the cosine of one row and one lane, in units.
   struct Extra {
@@ -240,9 +246,6 @@ class Sieve {
     }
     std::fill_n(limit_.begin() + count_, kLineShorts, kNever);
   }
-  static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
-  static constexpr std::int16_t kAlways = std::numeric_limits<std::int16_t>::min();
-
   // Calls use(row) for each row of which the bound of a line reaches the limit.
   template <class Use>
   void each_reached(int line, const Use& use) {
@@ -506,8 +509,6 @@ class Sieve {
       if (winner != kNobody) settle(r, winner == kMany ? decide_exactly(r) : winner);
     }
   }
-  static constexpr std::int32_t kNobody = -1;
-  static constexpr std::int32_t kMany = -2;
 
   void settle(std::int32_t r, std::int32_t label) {
     state_.labels[begin_ + r] = label;
