@@ -17,6 +17,7 @@ import arcmeans
 from arcmeans import RowStore, SphericalKMeans, seed
 from arcmeans.engine import ALGORITHMS
 from arcmeans.initialise import METHODS
+from arcmeans.sieve import bound_bytes
 from arcmeans.store import HEADER
 
 from .cases import CASES
@@ -406,3 +407,38 @@ def test_states_move_to_files(monkeypatch, tmp_path):
     ]
     assert mapped == [["lower", "uppers"], []]
     assert arcmeans.RowStore is RowStore
+
+
+def test_the_sieve_keeps_bounds_that_fit(tmp_path):
+    """Over several chunks, and visits as many lines as with rows in memory; else it visits all."""
+    X, k = text_like(), 40
+    n, lines = X.shape[0], 2
+    store = stored(tmp_path, X)
+    options = {"n_clusters": k, "random_state": 0, "algorithm": "sieve", "init": "random"}
+    local = SphericalKMeans(**options).fit(X)
+    room = bound_bytes(n, k) * 4 // 3 + 4
+    assert X.nnz * 12 > 2 * (room // 4)  # at least three chunks
+    for limit, visited in ((room, local.trace_["lines"]), (room - 4, n * lines)):
+        model = SphericalKMeans(**options, memory_limit=limit).fit(store)
+        assert_same_fit(model, local)
+        assert np.all(model.trace_["lines"] == visited)
+    assert np.any(local.trace_["lines"] < n * lines)
+
+
+@pytest.mark.parametrize("algorithm", ["yinyang", "exponion", "shallot"])
+def test_angles_move_to_files(algorithm, monkeypatch, tmp_path):
+    from arcmeans.streamed import StreamedEngine
+
+    engines = []
+    init = StreamedEngine.__init__
+    monkeypatch.setattr(
+        StreamedEngine, "__init__", lambda self, *a: (init(self, *a), engines.append(self))[0]
+    )
+    store = stored(tmp_path, text_like())
+    for limit in (TINY, 100_000):
+        SphericalKMeans(3, random_state=0, algorithm=algorithm, memory_limit=limit).fit(store)
+    small, large = (
+        [isinstance(e._states[name], np.memmap) for name in ("own", "other")] for e in engines
+    )
+    assert small == [True, True]
+    assert large == [False, False]

@@ -113,10 +113,6 @@ class SieveDrift {
   static std::int16_t limit(std::int32_t lower) {
     return static_cast<std::int16_t>(lower >> kFineBits);
   }
-  // Upper bounds on cosines in units, in whole units: towards zero is up where it is negative.
-  static Ints upper(Floats cosines) {
-    return __builtin_convertvector(cosines + (1.0F + 0x1p-8F), Ints);
-  }
 
  private:
   static std::int32_t wrapped(std::int64_t number) {
@@ -447,6 +443,8 @@ class Sieve {
 
   // The cosines of a line: new bounds, and perhaps a higher one on the best center.
   void take(int line, std::int32_t r, const LineSums& sums) {
+    const float error = packed_.error(begin_ + r);
+    const Floats up = splat(error + (1.0F + 0x1p-8F));
     Floats cosines[LineSums::kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
@@ -463,19 +461,18 @@ class Sieve {
         cosines[v] += here ? splat(extra_->value) : Floats{};
       }
     }
-    const float error = packed_.error(begin_ + r);
     Floats top = cosines[0];
-    Ints bounds[LineSums::kVectors];
     std::int16_t* upper = uppers(line, r);
+    const std::int32_t* then = drift_.lanes_then(line);
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       top = larger(top, cosines[v]);
-      bounds[v] = SieveDrift::upper(cosines[v] + error);
-      store_shorts(upper + v * kVectorFloats,
-                   bounds[v] - load_ints(drift_.lanes_then(line) + v * kVectorFloats));
+      // Towards zero is up where it is negative.
+      const Ints bounds = __builtin_convertvector(cosines[v] + up, Ints);
+      store_shorts(upper + v * kVectorFloats, bounds - load_ints(then + v * kVectorFloats));
     }
     const float best = largest(top);
-    const auto bound = static_cast<std::int32_t>(best + error + (1.0F + 0x1p-8F));
+    const auto bound = static_cast<std::int32_t>(best + up[0]);
     tops(line)[r] = static_cast<std::int16_t>(bound - drift_.line_then(line));
     raise(r, SieveDrift::lower(best - error));
   }

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from . import _core
 from .centers import place_rows, sums_of
 from .rows import Rows, unit_rows
+from .state import Arrays
 
 ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
 NEIGHBORS, NEIGHBORS_FEATURES = 128, 32
@@ -22,14 +23,21 @@ def default_groups(n_clusters: int) -> int:
 class AngleBounds:
     """The bounds of all rows, as arrays, and what the core keeps of the centers."""
 
-    def __init__(self, algorithm: str, rows: Rows, n_clusters: int, n_groups: int | None) -> None:
+    def __init__(
+        self,
+        algorithm: str,
+        rows: Rows,
+        n_clusters: int,
+        n_groups: int | None,
+        arrays: Arrays,
+    ) -> None:
         self.algorithm = algorithm
         self.rows = rows
         self.n_groups = n_groups or default_groups(n_clusters)
         n_rows = rows.n_rows
-        self.own = np.full(n_rows, np.pi)
+        self.own: NDArray[np.float64] = arrays("own", (n_rows,), np.float64)
         """At least the angle to the own center."""
-        self.other = np.zeros(n_rows)
+        self.other: NDArray[np.float64] = arrays("other", (n_rows,), np.float64)
         """At most the angle to any other center."""
         self.groups: NDArray[np.float32] | None = None
         """At most the angle to the others of each group, plus what the group has moved so far."""
@@ -38,11 +46,15 @@ class AngleBounds:
         self._center_groups: _core.native.CenterGroups | None = None
         self._neighbors: _core.native.CenterNeighbors | None = None
         if algorithm == "yinyang":
-            self.groups = np.zeros((n_rows, self.n_groups), np.float32)
+            self.groups = arrays("groups", (n_rows, self.n_groups), np.float32)
         else:
             self._neighbors = _core.native.CenterNeighbors(n_clusters, rows.n_features)
         if algorithm == "shallot":
-            self.seconds = np.full(n_rows, -1, np.int32)
+            self.seconds = arrays("seconds", (n_rows,), np.int32)
+            self.seconds[:] = -1
+        for array, nothing_known in ((self.own, np.pi), (self.other, 0.0), (self.groups, 0.0)):
+            if array is not None:
+                array[:] = nothing_known
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Begin with bounds on the cosines to the own center and to every other."""

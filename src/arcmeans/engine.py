@@ -7,7 +7,6 @@ It also is what passes over one part of rows that lie on disk or on several mach
 parts add up to the same bits.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -22,6 +21,7 @@ from .repeats import distinct
 from .result import FirstPass
 from .rows import AnyLayout, Rows
 from .sieve import SieveBounds
+from .state import Arrays, in_memory
 
 ALGORITHMS = (
     "lloyd",
@@ -96,10 +96,6 @@ class PassEngine(Protocol):
         """Nothing more will be asked."""
 
 
-Arrays = Callable[[str, tuple[int, ...], Any], NDArray[Any]]
-"""Memory for an array of the engine's state: by name, shape and dtype."""
-
-
 class Engine:
     """Rows, their labels and bounds, and the passes over them."""
 
@@ -110,7 +106,7 @@ class Engine:
         options: EngineOptions,
         *,
         first: int = 0,
-        arrays: Arrays = lambda name, shape, dtype: np.empty(shape, dtype),
+        arrays: Arrays = in_memory,
     ) -> None:
         """``first`` is the number of the first row, where these are a part of the rows."""
         self.n_clusters = n_clusters
@@ -138,9 +134,9 @@ class Engine:
         algorithm = options.algorithm
         self._kept: AngleBounds | SieveBounds | None = None
         if algorithm in ANGLE_ALGORITHMS:
-            self._kept = AngleBounds(algorithm, rows, k, options.n_groups)
+            self._kept = AngleBounds(algorithm, rows, k, options.n_groups, arrays)
         elif algorithm == "sieve":
-            self._kept = SieveBounds(rows, k, options.keep_bounds)
+            self._kept = SieveBounds(rows, k, options.keep_bounds, arrays)
         bounded = algorithm != "lloyd" and self._kept is None
         elkan = algorithm in ("elkan", "simplified-elkan")
         self._lower = filled("lower", (n,), np.float64, -1.0) if bounded else None

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .rows import Rows
+from .state import Arrays
 
 LINE = 32
 """Centers to a cache line."""
@@ -21,7 +22,7 @@ def bound_bytes(n_rows: int, n_clusters: int) -> int:
 class SieveBounds:
     """The bounds of all rows, as arrays (``cpp/assign/sieve.hpp``), or none if not to be kept."""
 
-    def __init__(self, rows: Rows, n_clusters: int, keep: bool) -> None:
+    def __init__(self, rows: Rows, n_clusters: int, keep: bool, arrays: Arrays) -> None:
         n, lines = rows.n_rows, -(-n_clusters // LINE)
         self._n_frequent = -1
         self._moves = _core.native.SieveMoves(n_clusters)
@@ -33,9 +34,10 @@ class SieveBounds:
         self.tops: NDArray[np.int16] | None = None
         """The same for each line of centers, the own center left out."""
         if keep:
-            self.lower = np.full(n, UNKNOWN, np.int32)
-            self.uppers = np.empty((lines, n, LINE), np.int16)
-            self.tops = np.empty((lines, n), np.int16)
+            self.lower = arrays("lower", (n,), np.int32)
+            self.lower[:] = UNKNOWN
+            self.uppers = arrays("uppers", (n, lines * LINE), np.int16).reshape(lines, n, LINE)
+            self.tops = arrays("tops", (n, lines), np.int16).reshape(lines, n)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Bounds on the best and the second say too little here: the next pass is a full one."""

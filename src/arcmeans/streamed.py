@@ -24,6 +24,7 @@ from .parts import LocalParts, Parts
 from .relocation import chosen
 from .rows import Rows, laid_out
 from .seed_part import LIGHT, SeedPart, run_step
+from .sieve import bound_bytes
 from .store import RowStore
 from .validation import checked_rows, checked_weights
 
@@ -135,8 +136,10 @@ class StreamedParts:
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
     ) -> "StreamedEngine":
-        # Bounds of the sieve are many: its filter alone passes over rows from disk.
-        engine = StreamedEngine(self, n_clusters, replace(options, keep_bounds=False))
+        # Bounds of the sieve are many; its filter alone is worth more than bounds from a disk.
+        room = bound_bytes(self.layout.n_rows, n_clusters) <= self.limit_for_states
+        keep = options.keep_bounds and room
+        engine = StreamedEngine(self, n_clusters, replace(options, keep_bounds=keep))
         if seeded:
             for part, seeds in enumerate(self._seed_parts):
                 engine.parts[part].attach(self.hollow(part))
