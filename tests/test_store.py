@@ -418,7 +418,7 @@ def test_the_sieve_keeps_bounds_that_fit(tmp_path):
     local = SphericalKMeans(**options).fit(X)
     room = bound_bytes(n, k) * 4 // 3 + 4
     assert X.nnz * 12 > 2 * (room // 4)  # at least three chunks
-    for limit, visited in ((room, local.trace_["lines"]), (room - 4, n * lines)):
+    for limit, visited in ((room, local.trace_["lines"]), (room - 8, n * lines)):
         model = SphericalKMeans(**options, memory_limit=limit).fit(store)
         assert_same_fit(model, local)
         assert np.all(model.trace_["lines"] == visited)
