@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from arcmeans import SphericalKMeans
+from arcmeans import SphericalKMeans, rows
 
 from .cases import unit_rows
 from .targets import MOST_ITERATIONS
@@ -99,10 +99,11 @@ def _assign_seconds(X: Any, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64]
 def measure(name: str, X: Any, quick: bool) -> Iterator[Kernel]:
     X = unit_rows(X)
     n, d = X.shape
-    entries = X.nnz / n if sp.issparse(X) else d
+    entries, prepared = X.nnz / n if sp.issparse(X) else d, rows.unit_rows(X)
     for k in CLUSTERS[:2] if quick else CLUSTERS:
         if k > n:
             continue
+        frequent = prepared.n_frequent(k)  # the others are not in the lines
         seeds = np.sort(np.random.default_rng(k).choice(n, k, replace=False))
         runs = [_assign_seconds(X, seeds) for _ in range(2)]
         lines, assign = runs[0][0], np.min([seconds for _, seconds in runs], axis=0)
@@ -114,7 +115,7 @@ def measure(name: str, X: Any, quick: bool) -> Iterator[Kernel]:
                 rows=n,
                 entries_a_row=entries,
                 k=k,
-                lines_mb=-(-k // 32) * d * LINE_BYTES / 2**20,
+                lines_mb=-(-k // 32) * frequent * LINE_BYTES / 2**20,
                 phase=phase,
                 lines_a_row=visits / len(lines[which]) / n,
                 of_lines=-(-k // 32),
