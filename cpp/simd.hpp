@@ -173,9 +173,9 @@ inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 inline std::int16_t largest(Shorts v) {
-  const auto pairs = reinterpret_cast<Ints>(v);
-  const Ints even = (pairs << 16) >> 16;
-  const Ints odd = pairs >> 16;
+  using Unsigned = std::uint32_t __attribute__((vector_size(kVectorBytes)));
+  const Ints odd = reinterpret_cast<Ints>(v) >> 16;
+  const Ints even = reinterpret_cast<Ints>(reinterpret_cast<Unsigned>(v) << 16) >> 16;
   return static_cast<std::int16_t>(largest(even > odd ? even : odd));
 }
 constexpr int kVectorShorts = kVectorBytes / 2;
@@ -211,8 +211,13 @@ inline Shorts chosen(std::uint32_t bits, Shorts a, Shorts other) {
 #endif
 }
 
+// Sums that wrap.
 inline std::int16_t wrapped_sum(std::int16_t a, std::int16_t b) {
   return static_cast<std::int16_t>(a + b);
+}
+inline Shorts wrapped_sum(Shorts a, Shorts b) {
+  using Unsigned = std::uint16_t __attribute__((vector_size(kVectorBytes)));
+  return reinterpret_cast<Shorts>(reinterpret_cast<Unsigned>(a) + reinterpret_cast<Unsigned>(b));
 }
 
 // One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`. Both b
@@ -228,7 +233,7 @@ inline std::uint32_t sums_reach(const std::int16_t* a, B b, Limit limit) {
   };
   std::uint32_t reach = 0;
   for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    reach |= at_least(load(a + l) + part(b, l), part(limit, l)) << l;
+    reach |= at_least(wrapped_sum(load(a + l), part(b, l)), part(limit, l)) << l;
   }
   return reach;
 }
@@ -238,7 +243,7 @@ inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b, st
                                 std::int16_t least) {
   Shorts top = Shorts{} + least;
   for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    const Shorts sums = chosen(lanes >> l, load(a + l) + load(b + l), top);
+    const Shorts sums = chosen(lanes >> l, wrapped_sum(load(a + l), load(b + l)), top);
     top = sums > top ? sums : top;
   }
   return largest(top);
