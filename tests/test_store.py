@@ -425,6 +425,15 @@ def test_the_sieve_keeps_bounds_that_fit(tmp_path):
     assert np.any(local.trace_["lines"] < n * lines)
 
 
+def test_auto_keeps_to_the_limit(tmp_path):
+    """Dense rows without room for bounds are lloyd's, which counts no lines."""
+    X = np.random.default_rng(0).random((200, 30))
+    store = RowStore.write(tmp_path / "rows", [X])
+    for limit, sieve in ((bound_bytes(200, 96) * 4 // 3 + 4, True), (10_000, False)):
+        model = SphericalKMeans(96, init="random", random_state=0, memory_limit=limit).fit(store)
+        assert np.any(model.trace_["lines"] > 0) == sieve
+
+
 @pytest.mark.parametrize("algorithm", ["yinyang", "exponion", "shallot"])
 def test_angles_move_to_files(algorithm, monkeypatch, tmp_path):
     from arcmeans.streamed import StreamedEngine

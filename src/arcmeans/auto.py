@@ -14,9 +14,11 @@ PANEL_BYTES = 12
 """What lloyd keeps for each center and feature: the sum, and the same as float32."""
 
 
-def chosen(layout: AnyLayout, n_clusters: int, n_threads: int) -> EngineOptions:
-    """The options of an engine for these rows."""
-    bounds = room_for_bounds(layout, n_clusters)
+def chosen(
+    layout: AnyLayout, n_clusters: int, n_threads: int, room: int | None = None
+) -> EngineOptions:
+    """The options of an engine for these rows; ``room`` as for ``room_for_bounds``."""
+    bounds = room_for_bounds(layout, n_clusters, room)
     if layout.frequent is None:
         return EngineOptions(_for_dense(layout.n_features, n_clusters, bounds), n_threads)
     short = layout.frequent.n_entries < SHORT_ROWS * layout.n_rows
@@ -33,9 +35,10 @@ def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
     return "exponion" if n_features <= 8 else "shallot"
 
 
-def room_for_bounds(layout: AnyLayout, n_clusters: int) -> bool:
-    """Whether the sieve can keep its bounds."""
-    return room_for(bound_bytes(layout.n_rows, n_clusters))
+def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:
+    """Whether the sieve can keep its bounds: within so many bytes, if that is said."""
+    size = bound_bytes(layout.n_rows, n_clusters)
+    return room_for(size) and (room is None or size <= room)
 
 
 def room_for(size: int) -> bool:

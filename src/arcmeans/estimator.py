@@ -289,7 +289,7 @@ callable, default="random"
 
         def one_run(i: int, midway: Midway | None) -> Result:
             task = fit.part("run", self.max_iter)
-            options = self._engine_options(parts.layout, n_threads)
+            options = self._engine_options(parts.layout, n_threads, parts.room)
             seeds = None
             if midway is None and not warm:
                 random_state = np.random.RandomState(streams[i])
@@ -389,10 +389,12 @@ callable, default="random"
         identity = identity_of(parts.layout, content, parameters, start)
         return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
 
-    def _engine_options(self, layout: AnyLayout, n_threads: int) -> EngineOptions:
+    def _engine_options(
+        self, layout: AnyLayout, n_threads: int, room: int | None = None
+    ) -> EngineOptions:
         if self.algorithm == "auto":
-            return auto.chosen(layout, self.n_clusters, n_threads)
-        keep = self.algorithm != "sieve" or auto.room_for_bounds(layout, self.n_clusters)
+            return auto.chosen(layout, self.n_clusters, n_threads, room)
+        keep = self.algorithm != "sieve" or auto.room_for_bounds(layout, self.n_clusters, room)
         return EngineOptions(self.algorithm, n_threads, keep_bounds=keep, n_groups=self.n_groups)
 
     def _start(

@@ -24,6 +24,10 @@ class Parts(Protocol):
     def starts(self) -> NDArray[np.int64]:
         """The number of the first row of each part, and that of all rows."""
 
+    @property
+    def room(self) -> int | None:
+        """Bytes for what is kept of the rows; None: as many as there are."""
+
     def take(self, which: NDArray[np.int64]) -> Rows:
         """Some rows, in this order."""
 
@@ -44,6 +48,8 @@ class Parts(Protocol):
 
 class LocalParts:
     """Rows held in memory, in one piece."""
+
+    room = None
 
     def __init__(self, rows: Rows, n_threads: int) -> None:
         self.rows = rows

@@ -8,7 +8,6 @@ files where it outgrows ``memory_limit``. A store that fits into one chunk is ma
 import math
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +23,6 @@ from .parts import LocalParts, Parts
 from .relocation import chosen
 from .rows import Rows, laid_out
 from .seed_part import LIGHT, SeedPart, run_step
-from .sieve import bound_bytes
 from .store import RowStore
 from .validation import checked_rows, checked_weights
 
@@ -62,7 +60,7 @@ class StreamedParts:
         self.n_threads = n_threads
         limit = DEFAULT_LIMIT if memory_limit is None else int(memory_limit)
         self.starts = _chunks(store, min(limit // 4, LARGEST_CHUNK))
-        self.limit_for_states = limit - limit // 4
+        self.room = limit - limit // 4
         self._checked = np.zeros(len(self.starts) - 1, bool)
         self._loaded: tuple[int, Rows] | None = None
         weights = checked_weights(sample_weight, store.shape[0])
@@ -136,10 +134,7 @@ class StreamedParts:
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
     ) -> "StreamedEngine":
-        # Bounds of the sieve are many; its filter alone is worth more than bounds from a disk.
-        room = bound_bytes(self.layout.n_rows, n_clusters) <= self.limit_for_states
-        keep = options.keep_bounds and room
-        engine = StreamedEngine(self, n_clusters, replace(options, keep_bounds=keep))
+        engine = StreamedEngine(self, n_clusters, options)
         if seeded:
             for part, seeds in enumerate(self._seed_parts):
                 engine.parts[part].attach(self.hollow(part))
@@ -278,7 +273,7 @@ class StreamedEngine:
         self.n_clusters = n_clusters
         self.options = options
         self._parts = parts
-        self._states = _States(parts.layout.n_rows, parts.limit_for_states)
+        self._states = _States(parts.layout.n_rows, parts.room)
         self._changes = _core.native.SumChanges(n_clusters)
         self.parts = [
             Engine(

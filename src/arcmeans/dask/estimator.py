@@ -66,8 +66,10 @@ class SphericalKMeans(estimator.SphericalKMeans):
             raise
         return parts
 
-    def _engine_options(self, layout: AnyLayout, n_threads: int) -> EngineOptions:
-        return super()._engine_options(layout, 1 if self.n_threads is None else n_threads)
+    def _engine_options(
+        self, layout: AnyLayout, n_threads: int, room: int | None = None
+    ) -> EngineOptions:
+        return super()._engine_options(layout, 1 if self.n_threads is None else n_threads, room)
 
     def _run(self, engine: Any, *arguments: Any) -> Result:
         result = super()._run(engine, *arguments)

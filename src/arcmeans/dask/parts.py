@@ -66,6 +66,7 @@ def connected() -> Client:
 class DaskParts:
     """The rows of all partitions."""
 
+    room = None
     layout: Layout
     starts: NDArray[np.int64]
     rows: list[Any]
