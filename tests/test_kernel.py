@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arcmeans import _core
+from arcmeans import SphericalKMeans, _core
 from arcmeans.centers import place_rows
+from arcmeans.engine import ALGORITHMS
 from arcmeans.rows import unit_rows
 
 
@@ -107,3 +108,24 @@ def test_the_error_bound_covers_its_first_order(size):
     bound = _core.native.panel_error(size)
     assert bound >= (size + 8) * 2.0**-24
     assert bound == np.inf or bound <= 1.0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_zeros_of_float32_are_told_apart(algorithm, simd):
+    """A similarity that float32 rounds to zero is not that of a center without the features."""
+    X = sp.csr_array(
+        np.array([[1.0, -1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 0]])
+    )
+    tiny = 1e-9
+    init = np.array(
+        [
+            [1.0, 1.0 + tiny, 0, 0, 0],  # −tiny/2 to the first row
+            [1.0 + tiny, 1.0, 0, 0, 0],  # +tiny/2
+            [0, 0, -1.0, 0, 1.0],  # below zero to the second row
+            [0, 0, 0, 0, 1.0],
+        ]
+    )
+    for order, expected in (([0, 1, 2, 3], [1, 0, 0, 0]), ([2, 3, 0, 1], [3, 1, 0, 0])):
+        options = {"init": init[order], "max_iter": 1, "empty_cluster": "keep"}
+        model = SphericalKMeans(4, algorithm=algorithm, **options).fit(X)
+        assert model.labels_.tolist() == expected
