@@ -212,8 +212,11 @@ class _Model(SphericalKMeans):
 
     _update = "tight"
 
-    def _engine_options(self, layout: AnyLayout, n_threads: int) -> EngineOptions:
-        return replace(super()._engine_options(layout, n_threads), hamerly_update=self._update)
+    def _engine_options(
+        self, layout: AnyLayout, n_threads: int, room: int | None = None
+    ) -> EngineOptions:
+        options = super()._engine_options(layout, n_threads, room)
+        return replace(options, hamerly_update=self._update)
 
 
 def setting_of(fit: Fit) -> Setting:
