@@ -3,7 +3,6 @@
 // whatever the width.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>

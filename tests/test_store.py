@@ -19,6 +19,7 @@ from arcmeans.engine import ALGORITHMS
 from arcmeans.initialise import METHODS
 from arcmeans.sieve import bound_bytes
 from arcmeans.store import HEADER
+from arcmeans.streamed import StreamedEngine
 
 from .cases import CASES
 from .test_long_fits import BreakError, break_at
@@ -383,15 +384,19 @@ def test_the_folder_is_documented():
     assert HEADER in (Path(__file__).parent.parent / "docs" / "scaling.md").read_text("utf-8")
 
 
-def test_states_move_to_files(monkeypatch, tmp_path):
-    """What is over the limit is in mapped files, and only that."""
-    from arcmeans.streamed import StreamedEngine
-
-    engines = []
+@pytest.fixture
+def engines(monkeypatch):
+    """Those that pass over rows on disk, as they are made."""
+    made = []
     init = StreamedEngine.__init__
     monkeypatch.setattr(
-        StreamedEngine, "__init__", lambda self, *a: (init(self, *a), engines.append(self))[0]
+        StreamedEngine, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0]
     )
+    return made
+
+
+def test_states_move_to_files(engines, tmp_path):
+    """What is over the limit is in mapped files, and only that."""
     store = stored(tmp_path, text_like())
     for limit in (TINY, 100_000):
         SphericalKMeans(3, random_state=0, algorithm="simplified-elkan", memory_limit=limit).fit(
@@ -435,14 +440,7 @@ def test_auto_keeps_to_the_limit(tmp_path):
 
 
 @pytest.mark.parametrize("algorithm", ["yinyang", "exponion", "shallot"])
-def test_angles_move_to_files(algorithm, monkeypatch, tmp_path):
-    from arcmeans.streamed import StreamedEngine
-
-    engines = []
-    init = StreamedEngine.__init__
-    monkeypatch.setattr(
-        StreamedEngine, "__init__", lambda self, *a: (init(self, *a), engines.append(self))[0]
-    )
+def test_angles_move_to_files(algorithm, engines, tmp_path):
     store = stored(tmp_path, text_like())
     for limit in (TINY, 100_000):
         SphericalKMeans(3, random_state=0, algorithm=algorithm, memory_limit=limit).fit(store)

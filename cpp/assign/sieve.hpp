@@ -29,6 +29,7 @@
 // visits all lines.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 

@@ -3,7 +3,7 @@
 An engine answers one question: here are the centers; how do the sums of the clusters change, and
 what work was it? What this one keeps between passes (labels, bounds) is a record of NumPy arrays.
 It also is what passes over one part of rows that lie on disk or on several machines
-(``streamed.py``, ``cluster/``): labels depend on a row and the centers alone, sums are integers, so
+(``streamed.py``, ``dask/``): labels depend on a row and the centers alone, sums are integers, so
 parts add up to the same bits.
 """
 
