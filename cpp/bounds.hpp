@@ -102,23 +102,20 @@ inline double panel_error(std::int64_t size) {
   return relative / (1.0 - relative);
 }
 
-// The filter (filter_lines.hpp) rounds a row to multiples of 1/kUnitRow and a center to multiples
-// of one over its length there, which is kept between these two.
+// The filter (filter_lines.hpp) rounds a row to multiples of 1/kUnitRow, and a center to multiples
+// of one over its length there.
 constexpr double kUnitRow = 32767.0;
-constexpr double kShortestCenter = 24000.0;
-constexpr double kLongestCenter = 32767.0;
 
 // Cosines from the filter, and bounds on them, are in units of one over this.
 constexpr int kCosineUnits = 8192;
 
-// |filter − x·c| for a row with so many entries in the lines and so many rare ones. With δ ≤ ½ for
-// each rounding, Σ|x·δ| ≤ √size/2 by Cauchy–Schwarz, and so for c; then the products of two
-// roundings; the conversion of the sum to float32, the factor and their product (2⁻²²); and the
-// rare entries, which are added in float32 one by one.
-inline double filter_error(std::int64_t size, std::int64_t rare) {
-  const auto n = static_cast<double>(size);
-  return 0.5001 * std::sqrt(n) * (1.0 / kUnitRow + 1.0 / kShortestCenter) +
-         0.25 * n / (kUnitRow * kShortestCenter) + static_cast<double>(rare + 2) * 0x1p-23;
+// |filter − x·c| comes from the row r that x was rounded to and from the center's rounding. For the
+// row: ‖x − r‖, since ‖c‖ = 1; the conversion of the sum to float32, the factor and their product
+// (2⁻²²); and the rare entries, which are added in float32 one by one.
+inline double row_filter_error(double squared_rounding, std::int64_t rare) {
+  return 1.0001 * std::sqrt(squared_rounding) + static_cast<double>(rare + 2) * 0x1p-23;
 }
+// For a center so long, for each unit of Σ|r|: half a unit of it.
+inline double center_filter_error(double length) { return 0.5001 / length; }
 
 }  // namespace arcmeans

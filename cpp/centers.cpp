@@ -22,7 +22,12 @@ Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_
       vectors_(static_cast<std::size_t>(n_centers) * static_cast<std::size_t>(n_frequent)),
       rare_(n_frequent, n_features),
       squared_(static_cast<std::size_t>(n_centers)),
+      squared_rare_(static_cast<std::size_t>(n_centers)),
       scale_(static_cast<std::size_t>(n_centers)),
+      scale_before_(static_cast<std::size_t>(n_centers)),
+      slack_(static_cast<std::size_t>(n_centers)),
+      rare_slack_(static_cast<std::size_t>(n_centers)),
+      largest_(static_cast<std::size_t>(n_centers)),
       count_(static_cast<std::size_t>(n_centers)),
       detached_(static_cast<std::size_t>(n_centers), 1),
       negative_(static_cast<std::size_t>(n_centers)),
@@ -49,7 +54,9 @@ void Centers::need_panels() {
     vectors_ = std::move(all);
     n_frequent_ = n_features_;
     rare_ = RareLists(n_features_, n_features_);
+    squared_rare_.assign(squared_rare_.size(), 0);
     lines_.reset();
+    rises_.reset();
   }
   panels_ = std::make_unique<Panels>(n_centers_, n_features_);
   for (int j = 0; j < n_centers_; ++j) {
@@ -69,15 +76,14 @@ void Centers::need_lines(bool dense, int n_threads) {
   parallel_chunks(n_centers_, kLineShorts, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
-                      const auto c = static_cast<std::size_t>(j);
-                      if (squared_[c] == 0) continue;
-                      lines_->set_scale(j, scale_[c]);
-                      const FilterLines::Column column = lines_->column(j);
-                      for (std::int32_t f = 0; f < n_frequent_; ++f) {
-                        if (vector(j)[f] != 0) column.set(f, vector(j)[f]);
-                      }
+                      if (squared_[static_cast<std::size_t>(j)] == 0) continue;
+                      write_lines(j, nullptr, 0);
                     }
                   });
+}
+
+void Centers::need_rises() {
+  if (!rises_) rises_ = std::make_unique<Rises>(n_centers_, n_frequent_, n_features_);
 }
 
 std::vector<std::int64_t> Centers::sizes() const {
@@ -95,13 +101,11 @@ void Centers::entries(const std::int64_t* starts, std::int32_t* features,
   });
 }
 
-// True where all numbers of the center have to be written again.
-bool Centers::set_length(int j, Wide squared) {
+void Centers::set_length(int j, Wide squared) {
   const auto c = static_cast<std::size_t>(j);
   squared_[c] = squared;
   scale_[c] = 1.0 / std::sqrt(static_cast<double>(squared));
   if (panels_) panels_->set_scale(j, static_cast<float>(one_ * scale_[c]));
-  return lines_ && lines_->set_scale(j, scale_[c]);
 }
 
 // From ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖.
@@ -136,6 +140,8 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
   }
   detached_[c] = 1;
   count_[c] = 0;
+  largest_[c] = 0;
+  squared_rare_[c] = 0;
   std::int64_t* vector = vectors_.data() + offset(j);
   Wide squared = 0;
   for (std::int64_t e = 0; e < size; ++e) {
@@ -143,24 +149,39 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
       vector[features[e]] = values[e];
     } else {
       rare_.add(features[e], j, values[e]);
+      squared_rare_[c] += product(values[e], values[e]);
     }
+    largest_[c] = larger(largest_[c], features[e], values[e]);
     squared += product(values[e], values[e]);
   }
-  const bool all = set_length(j, squared);
-  write(j, features, static_cast<std::size_t>(size), all);
+  set_length(j, squared);
+  write(j, features, static_cast<std::size_t>(size));
   rise_[c] = rise_nonnegative_[c] = fall_nonnegative_[c] = 2.0;  // it may have gone anywhere
+  if (rises_) rises_->forget(j);
 }
 
-// What the kernels read of these features, or of all.
-void Centers::write(int j, const std::int32_t* features, std::size_t size, bool all) {
-  const std::int64_t* vector = vectors_.data() + offset(j);
+// What the kernels read of these features.
+void Centers::write(int j, const std::int32_t* features, std::size_t size) {
   if (panels_) {
     const Panels::Column column = panels_->column(j);
     for (std::size_t e = 0; e < size; ++e) {
-      column.set(features[e], in_panel(vector[features[e]]));
+      column.set(features[e], in_panel(vector(j)[features[e]]));
     }
   }
-  if (!lines_) return;
+  if (lines_) write_lines(j, features, size);
+}
+
+void Centers::write_lines(int j, const std::int32_t* features, std::size_t size) {
+  const auto c = static_cast<std::size_t>(j);
+  const std::int64_t* vector = this->vector(j);
+  const bool all = !lines_->keep(j, scale_[c], static_cast<double>(largest_[c]));
+  if (all) {
+    largest_[c] = 0;
+    for (std::int32_t f = 0; f < n_frequent_; ++f) {
+      largest_[c] = std::max(largest_[c], std::abs(vector[f]));
+    }
+    lines_->renew(j, scale_[c], static_cast<double>(largest_[c]));
+  }
   const FilterLines::Column column = lines_->column(j);
   for (std::size_t e = 0; e < size; ++e) {
     if (features[e] < n_frequent_) column.set(features[e], vector[features[e]]);
@@ -193,6 +214,19 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
   if (n_frequent_ < n_features_) move_rare(changes, moved);
+  if (rises_) follow_rises(changes, moved, n_threads);
+}
+
+void Centers::follow_rises(const SumChanges& changes, const std::vector<Moved>& moved,
+                           int n_threads) {
+  std::vector<Rises::Move> moves(moved.size());
+  for (std::size_t j = 0; j < moves.size(); ++j) {
+    if (moved[j] != Moved::changed || negative_[j]) continue;
+    moves[j] = {&changes[j],   vector(static_cast<int>(j)), scale_before_[j],
+                scale_[j],     rise_nonnegative_[j],        slack_[j],
+                rare_slack_[j]};
+  }
+  rises_->follow(moves, n_threads);
 }
 
 // The lists are shared by the centers: they are read while all centers move and written after.
@@ -222,7 +256,8 @@ void Centers::clear_frequent(int j) {
       cleared.push_back(feature);
     }
   }
-  write(j, cleared.data(), cleared.size(), false);
+  largest_[static_cast<std::size_t>(j)] = 0;
+  write(j, cleared.data(), cleared.size());
 }
 
 Centers::Moved Centers::move(int j, const SumChange& change) {
@@ -235,16 +270,24 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
   std::int64_t* vector = vectors_.data() + offset(j);
   const std::size_t n = change.size;
   Wide touched_before = 0;  // squares of the entries that change, before and after
+  Wide rare_before = 0;     // those of rare features
+  Wide rare_after = 0;
   Wide touched_after = 0;
   Wide dot = 0;  // the old vector and the change
   bool negative = false;
+  std::int64_t largest = detached_[c] ? 0 : largest_[c];
   for (std::size_t e = 0; e < n; ++e) {
     const std::int64_t before = value(j, change.features[e]);
     const std::int64_t after = (detached_[c] ? 0 : before) + change.values[e];
     touched_before += product(before, before);
+    if (change.features[e] >= n_frequent_) {
+      rare_before += product(before, before);
+      rare_after += product(after, after);
+    }
     touched_after += product(after, after);
     dot += product(before, change.values[e]);
     negative |= after < 0;
+    largest = larger(largest, change.features[e], after);
   }
   const Wide untouched = squared_[c] - touched_before;
   const Wide squared = (detached_[c] ? 0 : untouched) + touched_after;
@@ -255,7 +298,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
 
   if (negative) negative_[c] = 1;
   const double scale_before = scale_[c];
-  const bool all = set_length(j, squared);
+  set_length(j, squared);
   const bool replaced = detached_[c] != 0;
   if (replaced) {
     // Another vector altogether: ‖c′ − c‖² = 2 − 2·cos.
@@ -271,6 +314,11 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
     double rise = 0.0;
     double fall = 0.0;
     (stretch > 0.0 ? rise : fall) = static_cast<double>(untouched) * stretch * stretch;
+    const double stretched = std::max(0.0, stretch);
+    scale_before_[c] = scale_before;
+    slack_[c] =
+        outward_chord(stretched * std::sqrt(static_cast<double>(untouched + rare_before)), 0);
+    rare_slack_[c] = outward_chord(stretched * std::sqrt(static_cast<double>(squared_rare_[c])), 0);
     for (std::size_t e = 0; e < n; ++e) {
       const std::int64_t before = value(j, change.features[e]);
       const double difference = static_cast<double>(before + change.values[e]) * scale_[c] -
@@ -279,10 +327,12 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
     }
     set_movement(j, std::sqrt(rise), std::sqrt(fall), 0.0, static_cast<std::int64_t>(n));
   }
+  squared_rare_[c] = (replaced ? 0 : squared_rare_[c] - rare_before) + rare_after;
   for (std::size_t e = 0; e < n && change.features[e] < n_frequent_; ++e) {
     vector[change.features[e]] += change.values[e];
   }
-  write(j, change.features.data(), n, all);
+  largest_[c] = largest;
+  write(j, change.features.data(), n);
   return replaced ? Moved::replaced : Moved::changed;
 }
 

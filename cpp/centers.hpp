@@ -22,6 +22,7 @@
 #include "filter_lines.hpp"
 #include "panels.hpp"
 #include "rare.hpp"
+#include "rises.hpp"
 #include "rows.hpp"
 #include "sums.hpp"
 
@@ -57,6 +58,9 @@ class Centers {
   void need_lines(bool dense, int n_threads);
   const Panels& panels() const { return *panels_; }
   const FilterLines& lines() const { return *lines_; }
+  // Tells from the next move on what moves add to cosines.
+  void need_rises();
+  const Rises* rises() const { return rises_.get(); }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
@@ -137,8 +141,13 @@ class Centers {
   Moved move(int j, const SumChange& change);
   void move_rare(const SumChanges& changes, const std::vector<Moved>& moved);
   void clear_frequent(int j);
-  void write(int j, const std::int32_t* features, std::size_t size, bool all);
-  bool set_length(int j, Wide squared);
+  void follow_rises(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
+  void write(int j, const std::int32_t* features, std::size_t size);
+  void write_lines(int j, const std::int32_t* features, std::size_t size);
+  void set_length(int j, Wide squared);
+  std::int64_t larger(std::int64_t largest, std::int32_t feature, std::int64_t sum) const {
+    return feature < n_frequent_ ? std::max(largest, std::abs(sum)) : largest;
+  }
   void set_movement(int j, double rise, double fall, double slack, std::int64_t terms);
   float in_panel(std::int64_t value) const {
     return static_cast<float>(static_cast<double>(value) * unit_);
@@ -153,8 +162,13 @@ class Centers {
   RareLists rare_;
   std::unique_ptr<Panels> panels_;
   std::unique_ptr<FilterLines> lines_;
-  std::vector<Wide> squared_;  // ‖vector‖², exact
-  std::vector<double> scale_;  // 1/‖vector‖
+  std::unique_ptr<Rises> rises_;
+  std::vector<Wide> squared_;       // ‖vector‖², exact
+  std::vector<Wide> squared_rare_;  // the part of the rare features
+  std::vector<double> scale_;       // 1/‖vector‖
+  // Of the last move, for what it adds to cosines (rises.hpp).
+  std::vector<double> scale_before_, slack_, rare_slack_;
+  std::vector<std::int64_t> largest_;  // of the frequent features' |sums|, or more
   std::vector<std::int64_t> count_;
   std::vector<char> detached_;
   std::vector<char> negative_;  // a sum of this center has been below zero

@@ -1,17 +1,18 @@
 // Lines of the filter: the centers in 16 bits, 32 to a cache line, for the filter.
 // [line][feature][center].
 //
-// A line holds rounded multiples of the sums; the multiplier of a center, near 30,000 / ‖sum‖, is
-// kept while it may be, so that after a move only the features of the rows that came or went are
-// written. The kernel multiplies exactly, in 32 bits, and one factor a center at the end makes
-// cosines of the sums: what differs from the true cosine is the rounding of both factors to 16
-// bits, and `filter_error` in bounds.hpp bounds it.
+// A line holds rounded multiples of the sums. The multiplier of a center makes it as long as its
+// largest number and the sums of products, in 32 bits, allow; and is kept while it may be, so that
+// after a move only the features of the rows that came or went are written. The kernel multiplies
+// exactly, and one factor a center at the end makes cosines of the sums: what differs from the true
+// cosine is the rounding of both factors to 16 bits (bounds.hpp).
 //
 // For sparse rows the kernel takes two entries of a row at a time, interleaves their two lines and
 // multiplies pairs; lanes are stored in the order that brings the sums out in the order of the
 // centers. For dense rows the features of a pair stand side by side already.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -22,6 +23,16 @@
 
 namespace arcmeans {
 
+// Where a lane is stored so that interleaving by halves of 16 bytes brings it to its place.
+inline int line_position(int lane) {
+  constexpr int blocks = kVectorBytes / 16;
+  const int vector = lane / (8 * blocks);
+  const int within = lane % (8 * blocks);
+  const int half = within / (4 * blocks);
+  const int block = within % (4 * blocks) / 4;
+  return vector * 8 * blocks + 8 * block + 4 * half + within % 4;
+}
+
 class FilterLines {
  public:
   FilterLines(int n_centers, std::int32_t n_features, bool dense)
@@ -29,9 +40,11 @@ class FilterLines {
         dense_(dense),
         line_size_(static_cast<std::size_t>(n_features + n_features % 2) * kLineShorts),
         count_((n_centers + kLineShorts - 1) / kLineShorts),
+        longest_(longest(n_features)),
         lanes_(static_cast<std::size_t>(count_) * line_size_),
         factor_(static_cast<std::size_t>(count_) * kLineShorts),
         offset_(static_cast<std::size_t>(count_) * kLineShorts),
+        length_(static_cast<std::size_t>(n_centers), longest_),
         multiplier_(static_cast<std::size_t>(n_centers)) {
     for (std::size_t j = 0; j < offset_.size(); ++j) {
       // An empty lane loses to any cosine.
@@ -56,14 +69,30 @@ class FilterLines {
   const float* factors(int l) const { return factor_.data() + l * kLineShorts; }
   const float* offsets(int l) const { return offset_.data() + l * kLineShorts; }
 
-  // Takes the scale 1/‖sum‖ of a center; true where all its numbers have to be written again.
-  bool set_scale(int center, double scale) {
-    const auto c = static_cast<std::size_t>(center);
-    const double length = multiplier_[c] / scale;
-    const bool stale = !(length >= kShortestCenter && length <= kLongestCenter);
-    if (stale) multiplier_[c] = 30000.0 * scale;
-    factor_[c] = static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
-    return stale;
+  // How long each center is in the lines.
+  const std::vector<double>& lengths() const { return length_; }
+  // What the rounding of the centers of a line adds to the error of a cosine, in units, for each
+  // unit of Σ|r| of a row.
+  float rounding(int l) const {
+    const auto first = length_.begin() + l * kLineShorts;
+    const auto rest = std::min<std::ptrdiff_t>(kLineShorts, length_.end() - first);
+    return static_cast<float>(kCosineUnits *
+                              center_filter_error(*std::min_element(first, first + rest)));
+  }
+
+  // Takes the scale 1/‖sum‖ of a center and its largest |sum|, or more. False where the center
+  // would be too long or too short: then its numbers have to be written again, all of them.
+  bool keep(int center, double scale, double largest) {
+    const double length = multiplier_[static_cast<std::size_t>(center)] / scale;
+    const double room = room_for(scale, largest);
+    if (!(length <= room && length >= 0.7 * std::max(room, kLargest))) return false;
+    set_length(center, scale, length);
+    return true;
+  }
+  void renew(int center, double scale, double largest) {
+    const double length = 0.92 * room_for(scale, largest);
+    multiplier_[static_cast<std::size_t>(center)] = length * scale;
+    set_length(center, scale, length);
   }
 
   // Where the numbers of one center stand.
@@ -83,28 +112,38 @@ class FilterLines {
     const int lane = center % kLineShorts;
     std::int16_t* line =
         lanes_.data() + static_cast<std::size_t>(center / kLineShorts) * line_size_;
-    return {line + (dense_ ? 2 * lane : position(lane)),
+    return {line + (dense_ ? 2 * lane : line_position(lane)),
             multiplier_[static_cast<std::size_t>(center)], dense_};
   }
 
  private:
-  // Where a lane is stored so that interleaving by halves of 16 bytes brings it to its place.
-  static int position(int lane) {
-    constexpr int blocks = kVectorBytes / 16;
-    const int vector = lane / (8 * blocks);
-    const int within = lane % (8 * blocks);
-    const int half = within / (4 * blocks);
-    const int block = within % (4 * blocks) / 4;
-    return vector * 8 * blocks + 8 * block + 4 * half + within % 4;
+  static constexpr double kLargest = 32767.0;
+
+  double room_for(double scale, double largest) const {
+    return std::min(longest_, kLargest / (largest * scale));
+  }
+  void set_length(int center, double scale, double length) {
+    const auto c = static_cast<std::size_t>(center);
+    length_[c] = length;
+    factor_[c] = static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
+  }
+
+  // How long centers may be. By Cauchy–Schwarz a sum is at most (kUnitRow + ½√n)·(length + ½√n),
+  // with ½ for each rounding, and has to stay below 2³¹.
+  static double longest(std::int32_t n_features) {
+    const double roundings = 0.5 * std::sqrt(static_cast<double>(n_features));
+    return std::min(60000.0, 0x1.fp30 / (kUnitRow + roundings) - roundings);
   }
 
   int n_centers_;
   bool dense_;
   std::size_t line_size_;
   int count_;
+  double longest_;
   Buffer<std::int16_t> lanes_;
   Buffer<float> factor_;
   Buffer<float> offset_;
+  std::vector<double> length_;  // of each center in the lines
   std::vector<double> multiplier_;
 };
 

@@ -206,6 +206,10 @@ NB_MODULE(ARCMEANS_MODULE, m) {
           Released())
       .def_prop_ro("one", &Centers::one)
       .def_prop_ro("n_frequent", &Centers::n_frequent)
+      .def_prop_ro("line_lengths",
+                   [](nb::handle_t<Centers> self) {
+                     return view(self, nb::cast<const Centers&>(self).lines().lengths());
+                   })
       .def("detached", &Centers::detached)
       .def_prop_ro("counts",
                    [](nb::handle_t<Centers> self) {
@@ -275,6 +279,10 @@ NB_MODULE(ARCMEANS_MODULE, m) {
            }),
            Released());
   nb::class_<SieveMoves>(m, "SieveMoves")
+      .def_prop_ro("rooms",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).rooms);
+                   })
       .def(nb::init<int>())
       .def_prop_ro("rises",
                    [](nb::handle_t<SieveMoves> self) {
@@ -445,7 +453,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
         });
       },
       Released());
-  m.def("filter_error", &filter_error);
+  m.def("row_filter_error", &row_filter_error);
+  m.def("center_filter_error", &center_filter_error);
   m.def("lower_after", [](double lower, double chord) {
     return lower_after(lower, movement_from_chord(chord, 0));
   });

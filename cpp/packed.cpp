@@ -12,12 +12,30 @@ constexpr std::int64_t kRowsAtATime = 4096;
 // early.
 constexpr std::int32_t kHot = 4096;
 
-template <class T>
-std::int16_t weight(T value) {
-  return static_cast<std::int16_t>(std::lrint(static_cast<double>(value) * kUnitRow));
-}
+// Rounds the values of a row, and adds up what that costs.
+class Rounding {
+ public:
+  template <class T>
+  std::int16_t operator()(T value) {
+    const double exact = static_cast<double>(value) * kUnitRow;
+    const std::int64_t rounded = std::lrint(exact);
+    const double missed = exact - static_cast<double>(rounded);
+    squared_ += missed * missed;
+    spread_ += std::abs(rounded);
+    return static_cast<std::int16_t>(rounded);
+  }
 
-float in_units(double error) { return static_cast<float>(error * kCosineUnits); }
+  template <class T>
+  PackedRows::Error error(std::int64_t size, std::int64_t rare) const {
+    const double own = row_filter_error(squared_ / (kUnitRow * kUnitRow), rare);
+    return {static_cast<float>((own + 3.0 * reference_error<T>(size)) * kCosineUnits),
+            static_cast<float>(static_cast<double>(spread_) / kUnitRow)};
+  }
+
+ private:
+  double squared_ = 0.0;
+  std::int64_t spread_ = 0;
+};
 
 }  // namespace
 
@@ -34,21 +52,19 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
   const auto n = static_cast<std::size_t>(rows.n_rows);
   starts_.resize(n + 1);
   rare_starts_.resize(n + 1);
-  parallel_chunks(
-      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const auto row = rows.row(i);
-          std::int64_t rare = 0;
-          for (std::int64_t e = 0; e < row.size; ++e) {
-            rare += row.features[e] >= n_frequent_;
-          }
-          const std::int64_t frequent = row.size - rare;
-          starts_[static_cast<std::size_t>(i) + 1] = (frequent + 1) / 2;
-          rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
-          errors_[static_cast<std::size_t>(i)] =
-              in_units(filter_error(frequent, rare) + 3.0 * reference_error<T>(row.size));
-        }
-      });
+  parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const auto row = rows.row(i);
+                      std::int64_t rare = 0;
+                      for (std::int64_t e = 0; e < row.size; ++e) {
+                        rare += row.features[e] >= n_frequent_;
+                      }
+                      const std::int64_t frequent = row.size - rare;
+                      starts_[static_cast<std::size_t>(i) + 1] = (frequent + 1) / 2;
+                      rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
+                    }
+                  });
   for (std::size_t i = 0; i < n; ++i) {
     starts_[i + 1] += starts_[i];
     rare_starts_[i + 1] += rare_starts_[i];
@@ -73,7 +89,9 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
           const auto row = rows.row(i);
           auto hot = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i)]);
           auto cold = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i) + 1]);
-          Rare* rare = rare_.data() + rare_starts_[static_cast<std::size_t>(i)];
+          Rare* const first_rare = rare_.data() + rare_starts_[static_cast<std::size_t>(i)];
+          Rare* rare = first_rare;
+          Rounding rounded;
           for (std::int64_t e = 0; e < row.size; ++e) {
             const std::int32_t feature = row.features[e];
             below_zero |= row.values[e] < T{0};
@@ -83,8 +101,10 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
             }
             const std::size_t at = feature < kHot ? hot++ : --cold;
             pairs[at / 2].features[at % 2] = static_cast<Feature>(feature);
-            pairs[at / 2].weights[at % 2] = weight(row.values[e]);
+            pairs[at / 2].weights[at % 2] = rounded(row.values[e]);
           }
+          errors_[static_cast<std::size_t>(i)] =
+              rounded.template error<T>(row.size, rare - first_rare);
         }
         if (below_zero) negative = true;
       });
@@ -95,23 +115,22 @@ template <class T>
 void PackedRows::pack(const DenseRows<T>& rows, int n_threads) {
   stride_ = rows.n_features + rows.n_features % 2;
   values_ = Buffer<std::int16_t>(static_cast<std::size_t>(rows.n_rows * stride_));
-  const float error =
-      in_units(filter_error(rows.n_features, 0) + 3.0 * reference_error<T>(rows.n_features));
   std::atomic<bool> negative{false};
-  parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
-                  [&](int, std::int64_t begin, std::int64_t end) {
-                    bool below_zero = false;
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      const T* values = rows.row(i).values;
-                      std::int16_t* weights = values_.data() + i * stride_;
-                      for (std::int32_t f = 0; f < rows.n_features; ++f) {
-                        weights[f] = weight(values[f]);
-                        below_zero |= values[f] < T{0};
-                      }
-                      errors_[static_cast<std::size_t>(i)] = error;
-                    }
-                    if (below_zero) negative = true;
-                  });
+  parallel_chunks(
+      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        bool below_zero = false;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const T* values = rows.row(i).values;
+          std::int16_t* weights = values_.data() + i * stride_;
+          Rounding rounded;
+          for (std::int32_t f = 0; f < rows.n_features; ++f) {
+            weights[f] = rounded(values[f]);
+            below_zero |= values[f] < T{0};
+          }
+          errors_[static_cast<std::size_t>(i)] = rounded.template error<T>(rows.n_features, 0);
+        }
+        if (below_zero) negative = true;
+      });
   nonnegative_ = !negative;
 }
 

@@ -26,9 +26,12 @@ class PackedRows {
   bool narrow() const { return narrow_; }
   // No value of any row is below zero.
   bool nonnegative() const { return nonnegative_; }
-  // |filter − cos| for a row, and three times |sim64 − cos|, in units: a center whose cosine plus
-  // that stays below another's less that has a smaller sim64.
-  float error(std::int64_t i) const { return errors_[static_cast<std::size_t>(i)]; }
+  // |filter − cos| for a row and centers of such rounding, and three times |sim64 − cos|, in units:
+  // a center whose cosine plus that stays below another's less that has a smaller sim64.
+  float error(std::int64_t i, float rounding) const {
+    const Error& error = errors_[static_cast<std::size_t>(i)];
+    return error.own + error.spread * rounding;
+  }
 
   // Two entries of a row: side by side, so that a row lies in one place.
   template <class Feature>
@@ -71,6 +74,12 @@ class PackedRows {
   template <class T, class Feature>
   void pack_pairs(const SparseRows<T>& rows, int n_threads, Buffer<Pair<Feature>>& pairs);
 
+  // Its own rounding and that of sim64, in units; Σ|r| of the row r that it was rounded to.
+  struct Error {
+    float own = 0.0F;
+    float spread = 0.0F;
+  };
+
   template <class Feature>
   const Buffer<Pair<Feature>>& all_pairs() const {
     if constexpr (sizeof(Feature) == 2) {
@@ -85,7 +94,7 @@ class PackedRows {
   bool narrow_;
   bool nonnegative_ = true;
   std::int64_t stride_ = 0;
-  std::vector<float> errors_;
+  std::vector<Error> errors_;
   std::vector<std::int64_t> starts_;
   Buffer<Pair<std::uint16_t>> narrow_pairs_;
   Buffer<Pair<std::uint32_t>> wide_pairs_;

@@ -237,6 +237,15 @@ inline std::uint32_t sums_reach(const std::int16_t* a, B b, Limit limit) {
   return reach;
 }
 
+// Takes from each of 32 numbers what another is above a third, if it is; wraps.
+inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const std::int16_t* low) {
+  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
+    const Shorts excess = load(high + l) - load(low + l);
+    const Shorts taken = wrapped_sum(load(numbers + l), excess > 0 ? -excess : Shorts{});
+    std::memcpy(numbers + l, &taken, sizeof taken);
+  }
+}
+
 // The largest of some of 32 sums, each wrapped to 16 bits; or `least`, where that is larger.
 inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b, std::uint32_t lanes,
                                 std::int16_t least) {

@@ -24,6 +24,7 @@ from .test_exactness import assert_same_bits
 
 UNIT = 8192
 FINE = 256
+ROW = 32767.0
 
 
 def split(rows, n_frequent):
@@ -58,17 +59,25 @@ def best_by_reference(rows, centers, k):
     return np.where(rows.zero == 0, matrix.argmax(axis=1), -1)
 
 
-def errors_of(rows, n_frequent):
-    """For each row: the filter's error, and the reference's."""
+def errors_of(rows, centers):
+    """For each row: the filter's error line by line, and the reference's."""
     if rows.starts is None:
         sizes, rare = np.full(rows.n_rows, rows.n_features), np.zeros(rows.n_rows, int)
     else:
         sizes = np.diff(rows.starts)
         which = np.repeat(np.arange(rows.n_rows), sizes)
-        rare = np.bincount(which[rows.features >= n_frequent], minlength=rows.n_rows)
+        rare = np.bincount(which[rows.features >= centers.n_frequent], minlength=rows.n_rows)
     native, double = _core.native, rows.dtype == np.float64
-    filters = [native.filter_error(int(s - r), int(r)) for s, r in zip(sizes, rare, strict=True)]
-    return np.array(filters), np.array([native.reference_error(double, int(s)) for s in sizes])
+    exact = full(rows)[:, : centers.n_frequent].astype(np.float64) * ROW
+    rounded = np.rint(exact)
+    missed = ((exact - rounded) ** 2).sum(axis=1) / ROW**2
+    own = [native.row_filter_error(m, int(r)) for m, r in zip(missed, rare, strict=True)]
+    lengths = centers.line_lengths
+    shortest = [lengths[first : first + LINE].min() for first in range(0, len(lengths), LINE)]
+    spread = np.abs(rounded).sum(axis=1) / ROW
+    filters = np.add.outer(own, np.zeros(len(shortest)))
+    filters += np.outer(spread, [native.center_filter_error(length) for length in shortest])
+    return filters, np.array([native.reference_error(double, int(s)) for s in sizes])
 
 
 def now(stored, risen):
@@ -90,7 +99,7 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     true = products(values[here], centers, k)
     label = engine.labels[here]
     each = np.arange(len(here))
-    filters, margin = (e[here] for e in errors_of(rows, centers.n_frequent))
+    filters, margin = (e[here] for e in errors_of(rows, centers))
     own = true[each, label]
     assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
     lines = -(-k // LINE)
@@ -98,7 +107,8 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     uppers = now(stored[:, :k], np.asarray(kept._moves.rises))
     slack = uppers.astype(np.longdouble) / UNIT - true - 2 * margin[:, None]
     if tight:  # all of them have just been found
-        assert np.all(slack <= 2 * (filters + 2 * margin)[:, None] + 3.1 / UNIT)
+        of_lanes = np.repeat(filters, LINE, axis=1)[:, :k]
+        assert np.all(slack <= 2 * (of_lanes + 2 * margin[:, None]) + 3.1 / UNIT)
         assert np.all(slack >= 0)
     slack[each, label] = 0  # not looked at
     assert np.all(slack >= 0)
@@ -161,9 +171,10 @@ def filtered(rows, centers, n_frequent):
         split(rows, n_frequent) if rows.starts is not None else rows, 1, EngineOptions("sieve")
     )
     engine.assign(centers)
-    filters, reference = errors_of(rows, n_frequent)
-    error = (filters + 3 * reference).astype(np.float32)
-    return lower_now(engine._kept, slice(None), engine.labels) + 2 / (FINE * UNIT) + error, filters
+    filters, reference = errors_of(rows, centers)
+    error = (filters[:, 0] + 3 * reference).astype(np.float32)
+    found = lower_now(engine._kept, slice(None), engine.labels) + 2 / (FINE * UNIT) + error
+    return found, filters[:, 0]
 
 
 def test_the_filter_stays_within_its_error(simd):
@@ -236,6 +247,49 @@ def test_bounds_hold_through_whole_runs(simd):
         check_run(*given)
 
     check()
+
+
+@st.composite
+def documents(draw):
+    """Rows without negative values and so many centers that the line of the rises is visited."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    k, d = draw(st.sampled_from([161, 192, 230])), draw(st.sampled_from([30, 120, 400]))
+    kinds = rng.gamma(draw(st.sampled_from([0.05, 0.5])), size=(draw(st.integers(2, 40)), d))
+    X = kinds[rng.integers(len(kinds), size=k + 150)] * rng.gamma(0.5, size=(k + 150, d))
+    X[rng.random(X.shape) < draw(st.sampled_from([0.3, 0.8]))] = 0.0
+    X *= 10.0 ** rng.uniform(-6, 3, (len(X), 1))
+    X[:, 0] += X.any(axis=1) == 0
+    weights = rng.integers(1, 4, len(X)).astype(float) if draw(st.booleans()) else None
+    rows = unit_rows(
+        sp.csr_array(X.astype(draw(st.sampled_from([np.float32, np.float64])))),
+        sample_weight=weights,
+    )
+    if draw(st.booleans()):
+        rows = split(rows, draw(st.integers(0, d)))
+    return rows, rng.permutation(k)
+
+
+def test_bounds_hold_where_rises_lower_them(simd):
+    @settings(max_examples=20)
+    @given(documents())
+    def check(given):
+        check_run(*given)
+
+    check()
+
+
+def test_the_line_of_the_rises_tells_most_of_a_move():
+    rows = unit_rows(topics(np.random.default_rng(5), 3000, 500, 40, 60))
+    k = 200
+    centers = place_rows(rows, rows, np.arange(k))
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    for _ in range(3):
+        moved = np.array(centers.chords)
+        engine.assign(centers)
+        centers.move(engine.sum_changes(), 1)
+    told = engine._kept._moves.rooms
+    assert np.count_nonzero(moved) > 0.5 * k
+    assert np.all(told[moved > 0] > 0.3 * moved[moved > 0])
 
 
 @pytest.mark.parametrize("keep_bounds", [True, False])
@@ -352,23 +406,23 @@ def swinging(n_groups=6):
     return np.vstack(blocks)
 
 
-@pytest.mark.parametrize("kind", ["non-negative", "mixed signs", "dense", "rare"])
+@pytest.mark.parametrize("kind", ["non-negative", "mixed signs", "dense", "rare", "many"])
 def test_bounds_wrap_around_many_times(kind):
     """Centers go back and forth while rows keep bounds of old."""
-    X = swinging()
+    k, groups, steps = (170, 12, 600) if kind == "many" else (70, 6, 1200)
+    X = swinging(groups)
     if kind == "mixed signs":
         X[:, ::2] *= -1.0
     rows = unit_rows(X if kind == "dense" else sp.csr_array(X))
-    if kind == "rare":
+    if kind in ("rare", "many"):
         rows = split(rows, 20)
-    k = 70
     rng = np.random.default_rng(0)
     values = full(rows)
     pushed = Pushed(rows, k)
     engine = Engine(rows, k, EngineOptions("sieve", chunk_rows=40))
     home = (np.arange(len(X)) % k).astype(np.int32)
     skipped = 0
-    for step in range(1200):
+    for step in range(steps):
         labels = home.copy()
         # Mostly within a group, where centers move little; at times anywhere.
         some = rng.random(len(X)) < rng.choice([0.0, 0.02, 0.5])
@@ -381,8 +435,31 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine._kept._moves.rises) > 8 * 2**16 / UNIT
-    assert 0.1 < skipped / (1200 * len(X)) < 0.9
+    assert np.median(engine._kept._moves.rises) > steps / 200 * 2**16 / UNIT
+    assert 0.1 < skipped / (steps * len(X)) < 0.9
+
+
+def test_rises_below_one_step_add_up():
+    """One center goes far, so that the others move by less than a step of the line in a feature."""
+    rng = np.random.default_rng(6)
+    k, half = 170, 400
+    angle = np.pi / 4 + rng.uniform(-0.002, 0.002, 2 * k)
+    X = np.zeros((2 * k + 22, 2 * half + 2))
+    X[: 2 * k, :half], X[: 2 * k, half : 2 * half] = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    X[2 * k : -2, :half] = 1.0  # these see what the others do
+    X[-2, -2] = X[-1, -1] = 1.0  # these are far away, and center 0 in turns
+    rows = unit_rows(sp.csr_array(X))
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    for step in range(6):
+        labels = np.full(len(X), -1, np.int32)
+        labels[: 2 * k] = 1 + rng.permutation(2 * k) % (k - 1)
+        labels[-1 - step % 2] = 0
+        pushed.push(labels)
+        engine.assign(pushed.centers)
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        assert_bounds_hold(engine, pushed.centers, full(rows).astype(np.float64))
+    assert np.count_nonzero(engine._kept._moves.rooms) > 0.9 * k
 
 
 @pytest.mark.threads

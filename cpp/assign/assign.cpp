@@ -35,6 +35,9 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
 
 namespace {
 
+// From so many lines on the line of the rises saves more visits than it takes.
+constexpr int kLinesForRises = 6;
+
 template <class Feature, class RowsOf>
 Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
           const SieveDrift& drift, const SieveState& state, const PassOptions& options) {
@@ -53,8 +56,8 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, i
   std::int64_t n = lines.bytes() <= kLastCache ? few : 32768;
   // Several chunks for each thread, so that none waits for long.
   if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
-  // What is kept of a chunk while it lasts: four bytes for each row and line, bounds where none
-  // stay.
+  // What is kept of a chunk while it lasts, beside a few numbers a row: four bytes for each row and
+  // line, bounds where none stay.
   const std::int64_t bytes = lines.count() * std::int64_t{keep ? 4 : 4 + 2 * kLineShorts + 2};
   return std::max<std::int64_t>(1, std::min(n, kScratch / bytes));
 }
@@ -67,7 +70,10 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
     throw std::invalid_argument("rows and centers differ in what is a frequent feature");
   }
   centers.need_lines(packed.dense(), options.n_threads);
-  moves.add(centers, packed.nonnegative());
+  const bool by_rises = state.uppers && !packed.dense() && packed.nonnegative() &&
+                        centers.lines().count() >= kLinesForRises;
+  if (by_rises) centers.need_rises();
+  moves.add(centers, packed.nonnegative(), by_rises ? centers.rises() : nullptr);
   const SieveDrift drift(moves, centers.lines().count());
   if (options.chunk_rows == 0) {
     options.chunk_rows =

@@ -16,7 +16,9 @@
 // visit renews all 32 bounds of the line.
 //
 // A center's rise is what a product with a unit vector can have gained: ‖c′ − c‖, and for rows
-// without negative values ‖(c′ − c)⁺‖, which is about two thirds of it; its fall likewise.
+// without negative values ‖(c′ − c)⁺‖, which is about two thirds of it; its fall likewise. Where
+// there are many lines a row whose bounds fail in several first visits the line of the rises
+// (rises.hpp), and takes back from its bounds what its own part in the last move does not come to.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
@@ -31,10 +33,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "../packed.hpp"
 #include "row_loop.hpp"
+#include "sieve_drift.hpp"
 
 namespace arcmeans {
 
@@ -47,93 +49,6 @@ struct SieveState {
   std::int32_t* lower = nullptr;     // on the own center, in 256ths of a unit, plus its fall
   std::int16_t* uppers = nullptr;    // [line][row][lane], in units less the rise; null: not kept
   std::int16_t* tops = nullptr;      // [line][row], likewise
-};
-
-// What centers have risen and fallen by since the bounds were begun; and what lines have risen by,
-// the largest rise of their centers in each move.
-struct SieveMoves {
-  std::vector<double> rises, falls, line_rises;
-
-  explicit SieveMoves(int n_centers)
-      : rises(static_cast<std::size_t>(n_centers)),
-        falls(rises.size()),
-        line_rises(static_cast<std::size_t>((n_centers + kLineShorts - 1) / kLineShorts)) {}
-
-  // After a move, before a pass.
-  void add(const Centers& moved, bool nonnegative) {
-    std::vector<double> largest(line_rises.size());
-    for (std::size_t j = 0; j < rises.size(); ++j) {
-      const double rise = moved.rise(static_cast<int>(j), nonnegative);
-      rises[j] += rise;
-      falls[j] += moved.fall(static_cast<int>(j), nonnegative);
-      largest[j / kLineShorts] = std::max(largest[j / kLineShorts], rise);
-    }
-    for (std::size_t line = 0; line < largest.size(); ++line) line_rises[line] += largest[line];
-  }
-};
-
-// The same in the units of the bounds, once a pass. What is read is rounded outward, and so is what
-// is stored.
-class SieveDrift {
- public:
-  static constexpr int kFineBits = 8;
-
-  SieveDrift(const SieveMoves& moves, int n_lines)
-      : lanes_(static_cast<std::size_t>(n_lines) * kLineShorts),
-        lines_(static_cast<std::size_t>(n_lines)),
-        own_(moves.falls.size()) {
-    for (std::size_t j = 0; j < moves.rises.size(); ++j) {
-      lanes_.set(j, moves.rises[j] * kCosineUnits);
-      own_.set(j, moves.falls[j] * kCosineUnits * (1 << kFineBits));
-    }
-    for (std::size_t line = 0; line < lines_.now.size(); ++line) {
-      lines_.set(line, moves.line_rises[line] * kCosineUnits);
-    }
-  }
-
-  // What is to be added to stored upper bounds: of the lanes of a line, of a line.
-  const std::int16_t* lanes_now(int line) const { return lanes_.now.data() + line * kLineShorts; }
-  std::int16_t line_now(int line) const { return lines_.now[static_cast<std::size_t>(line)]; }
-  // What is to be taken from upper bounds to be stored.
-  const std::int32_t* lanes_then(int line) const { return lanes_.then.data() + line * kLineShorts; }
-  std::int32_t line_then(int line) const { return lines_.then[static_cast<std::size_t>(line)]; }
-
-  // From a stored lower bound to that of now and back.
-  std::int32_t lower_now(std::int32_t stored, std::int32_t label) const {
-    return wrapped(std::int64_t{stored} - own_.now[static_cast<std::size_t>(label)]);
-  }
-  std::int32_t lower_then(std::int32_t lower, std::int32_t label) const {
-    return wrapped(std::int64_t{lower} + own_.then[static_cast<std::size_t>(label)]);
-  }
-
-  // A lower bound on a cosine in units, in 256ths of a unit, rounded down.
-  static std::int32_t lower(float cosine) {
-    return static_cast<std::int32_t>(cosine * (1 << kFineBits) - 2.0F);
-  }
-  // The least whole number of units that reaches it.
-  static std::int16_t limit(std::int32_t lower) {
-    return static_cast<std::int16_t>(lower >> kFineBits);
-  }
-
- private:
-  static std::int32_t wrapped(std::int64_t number) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
-  }
-
-  template <class Now>
-  struct Moved {
-    std::vector<Now> now;
-    std::vector<std::int32_t> then;
-    explicit Moved(std::size_t size) : now(size), then(size) {}
-    void set(std::size_t at, double units) {
-      units *= 1.0 + 0x1p-40;
-      now[at] = static_cast<Now>(static_cast<std::int64_t>(std::ceil(units)));
-      then[at] = static_cast<std::int32_t>(static_cast<std::int64_t>(std::floor(units)));
-    }
-  };
-  Moved<std::int16_t> lanes_;
-  Moved<std::int16_t> lines_;
-  Moved<std::int32_t> own_;
 };
 
 template <class RowsOf, class Feature>
@@ -160,6 +75,11 @@ class Sieve {
     lower_.resize(n);
     limit_.resize(n + kLineShorts);
     reach_.resize(n);
+    if (drift.told()) {
+      most_grown_.resize(n);
+      lines_reaching_.resize(n);
+      grown_ = Buffer<std::int16_t>(n * kLineShorts);
+    }
     if (!state.uppers) {
       const std::size_t lines = n * static_cast<std::size_t>(lines_.count());
       scratch_ = Buffer<std::int16_t>(lines * kLineShorts);
@@ -171,6 +91,7 @@ class Sieve {
     begin_ = begin;
     count_ = static_cast<std::int32_t>(end - begin);
     recall();
+    if (drift_.told()) lower_by_rises();
     for (int line = 0; line < lines_.count(); ++line) scan(line);
     if (packed_.any_rare()) collect_extras();
     for (int line = 0; line < lines_.count(); ++line) visit_lone(line);
@@ -196,12 +117,16 @@ class Sieve {
   static constexpr std::int32_t kLone = 1;
   static constexpr std::int32_t kSeveral = 2;
   static constexpr std::int32_t kAll = 1 << 30;
+  // From so many lines on a visit to the line of the rises comes first.
+  static constexpr std::int32_t kQuiteSome = 4;
   // In place of a label while rows are decided.
   static constexpr std::int32_t kNobody = -1;
   static constexpr std::int32_t kMany = -2;
   // A limit that no bound reaches, and one that any does.
   static constexpr std::int16_t kNever = std::numeric_limits<std::int16_t>::max();
   static constexpr std::int16_t kAlways = std::numeric_limits<std::int16_t>::min();
+  // The most that a row's part in a move is told to be: it leaves nothing of any rise.
+  static constexpr float kMostGrown = 32000.0F;
   static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
 
   // What a rare feature adds to the cosine of one row and one lane, in units.
@@ -281,6 +206,61 @@ class Sieve {
     tops(line)[r] = static_cast<std::int16_t>(now - drift_.line_then(line));
   }
 
+  // Rows for which quite some lines reach visit that of the rises first: what it leaves of the last
+  // move's rises is taken back, from the bounds of lines here and from those of lanes in the scan.
+  void lower_by_rises() {
+    std::fill(most_grown_.begin(), most_grown_.end(), kNever);
+    std::fill(lines_reaching_.begin(), lines_reaching_.end(), std::int16_t{0});
+    for (int line = 0; line < lines_.count(); ++line) {
+      const std::int16_t* bounds = tops(line);
+      const std::int16_t now = drift_.line_now(line);
+      for (std::int32_t r = 0; r < count_; ++r) {
+        const bool reaches = wrapped_sum(bounds[r], now) >= limit_[at(r)];
+        lines_reaching_[at(r)] = static_cast<std::int16_t>(lines_reaching_[at(r)] + reaches);
+      }
+    }
+    growing_.clear();
+    for (std::int32_t r = 0; r < count_; ++r) {
+      if (lines_reaching_[at(r)] < kQuiteSome || reach_[at(r)] == kAll) continue;
+      if (!rows_.zero[begin_ + r]) growing_.push_back(r);
+    }
+    if (growing_.empty()) return;
+    work_.lines += static_cast<std::int64_t>(growing_.size());
+    each_sum(centers_.rises()->lanes(), growing_,
+             [&](std::int32_t r, const LineSums& sums) { take_growth(r, sums); });
+    for (int line = 0; line < lines_.count(); ++line) {
+      std::int16_t* bounds = tops(line);
+      const std::int16_t room = drift_.line_room(line);
+      for (std::int32_t r = 0; r < count_; ++r) {
+        bounds[r] = static_cast<std::int16_t>(bounds[r] - std::max(0, room - most_grown_[at(r)]));
+      }
+    }
+  }
+
+  // A row's part in the rises of the last move, in units rounded up.
+  void take_growth(std::int32_t r, const LineSums& sums) {
+    const Rises& rises = *centers_.rises();
+    const std::int64_t i = begin_ + r;
+    float beside = 1.0F + packed_.error(i, 0.0F) * rises.length();
+    for (auto* rare = packed_.rare_begin(i); rare != packed_.rare_end(i); ++rare) {
+      beside += rare->value * rises.rare(rare->feature) * (1.001F * kCosineUnits);
+    }
+    Floats top = splat(0.0F);
+    std::int16_t* grown = growth(r);
+#pragma GCC unroll 8
+    for (int v = 0; v < LineSums::kVectors; ++v) {
+      const Floats growth = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
+                                         splat(rises.factor()), splat(beside));
+      const Floats capped = growth < splat(kMostGrown) ? growth : splat(kMostGrown);
+      top = larger(top, capped);
+      store_shorts(grown + v * kVectorFloats, __builtin_convertvector(capped, Ints));
+    }
+    most_grown_[at(r)] = static_cast<std::int16_t>(largest(top));
+  }
+
+  bool grew(std::int32_t r) const { return !most_grown_.empty() && most_grown_[at(r)] != kNever; }
+  std::int16_t* growth(std::int32_t r) { return grown_.data() + std::int64_t{r} * kLineShorts; }
+
   // Finds the rows with a bound in this line that reaches.
   void scan(int line) {
     auto& found = reaching_[at(line)];
@@ -290,6 +270,7 @@ class Sieve {
         const bool own = label(r) / kLineShorts == line;
         const std::uint32_t others =
             lines_.valid(line) & (own ? ~(1U << (label(r) % kLineShorts)) : ~0U);
+        if (grew(r)) take_excess(uppers(line, r), drift_.rooms(line), growth(r));
         if ((reaching(line, r) & others) == 0) return renew_top(line, r, others);
         reach += own ? kSeveral : kLone;
         if (own) return;
@@ -373,20 +354,32 @@ class Sieve {
     const std::size_t n = which.size();
     work_.lines += static_cast<std::int64_t>(n);
     work_.similarities += static_cast<std::int64_t>(n) * __builtin_popcount(lines_.valid(line));
+    rounding_ = lines_.rounding(line);
     extra_ = extras_[at(line)].data();
     end_extra_ = extra_ + extras_[at(line)].size();
-    std::size_t w = 0;
-    if constexpr (kAtATime > 1) {
+    if constexpr (kDense) {
+      std::size_t w = 0;
       for (; w + kAtATime <= n; w += kAtATime) visit_dense<kAtATime>(line, which.data() + w);
+      for (; w < n; ++w) visit_dense<1>(line, which.data() + w);
+    } else {
+      each_sum(lines_.line(line), which,
+               [&](std::int32_t r, const LineSums& sums) { take(line, r, sums); });
     }
-    for (; w < n; ++w) {
-      if constexpr (kDense) {
-        visit_dense<1>(line, which.data() + w);
-      } else {
-        if (w + 6 < n) prefetch_row(which[w + 6]);
-        if (w + 2 < n) prefetch(line, which[w + 2]);
-        visit_sparse(line, which[w]);
+  }
+
+  // Calls use(row, sums) for some rows, with the sums of their products with a line.
+  template <class Use>
+  void each_sum(const std::int16_t* lanes, const std::vector<std::int32_t>& which, const Use& use) {
+    const std::size_t n = which.size();
+    for (std::size_t w = 0; w < n; ++w) {
+      if (w + 6 < n) prefetch_row(which[w + 6]);
+      if (w + 2 < n) prefetch(lanes, which[w + 2]);
+      LineSums sums;
+      for (const auto& pair : packed_.pairs<Feature>(begin_ + which[w])) {
+        sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
+                 lanes + std::int64_t{pair.features[1]} * kLineShorts, splat_pair(pair.weights));
       }
+      use(which[w], sums);
     }
   }
 
@@ -400,24 +393,13 @@ class Sieve {
 
   // The row after next: its last entries, which are the ones not in the cache. Inlined by force:
   // GCC takes a function that only prefetches for one without effect and drops the call.
-  __attribute__((always_inline)) void prefetch(int line, std::int32_t r) const {
+  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
-    const std::int16_t* lanes = lines_.line(line);
     const auto count = std::min<std::ptrdiff_t>(6, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
       __builtin_prefetch(lanes + std::int64_t{pair->features[0]} * kLineShorts);
       __builtin_prefetch(lanes + std::int64_t{pair->features[1]} * kLineShorts);
     }
-  }
-
-  void visit_sparse(int line, std::int32_t r) {
-    const std::int16_t* lanes = lines_.line(line);
-    LineSums sums;
-    for (const auto& pair : packed_.pairs<Feature>(begin_ + r)) {
-      sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
-               lanes + std::int64_t{pair.features[1]} * kLineShorts, splat_pair(pair.weights));
-    }
-    take(line, r, sums);
   }
 
   template <int kRows>
@@ -444,7 +426,7 @@ class Sieve {
 
   // The cosines of a line: new bounds, and perhaps a higher one on the best center.
   void take(int line, std::int32_t r, const LineSums& sums) {
-    const float error = packed_.error(begin_ + r);
+    const float error = packed_.error(begin_ + r, rounding_);
     const Floats up = splat(error + (1.0F + 0x1p-8F));
     Floats cosines[LineSums::kVectors];
 #pragma GCC unroll 8
@@ -528,7 +510,12 @@ class Sieve {
     const auto exact = rows_.row(begin_ + r);
     double best = -std::numeric_limits<double>::infinity();
     std::int32_t label = -1;
+    const double error = 3.0 * reference_error<Value>(exact.size) + 0x1p-24;
     const auto consider = [&](int j, double similarity) {
+      // So that near ties need not be decided again before one of the two centers moves.
+      const auto upper = static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
+      const int line = j / kLineShorts, lane = j % kLineShorts;
+      uppers(line, r)[lane] = static_cast<std::int16_t>(upper - drift_.lanes_then(line)[lane]);
       if (similarity > best) {  // the tie rule: the smallest j keeps an equal similarity
         best = similarity;
         label = j;
@@ -543,8 +530,7 @@ class Sieve {
     }
     if (c < candidates_.size())
       consider(candidates_[c], centers_.similarity(exact, candidates_[c]));
-    const double least = best - 3.0 * reference_error<Value>(exact.size) - 0x1p-24;
-    raise(r, SieveDrift::lower(static_cast<float>(least * kCosineUnits)));
+    raise(r, SieveDrift::lower(static_cast<float>((best - error) * kCosineUnits)));
     return label;
   }
 
@@ -562,9 +548,14 @@ class Sieve {
   std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll; at the end the label
   Buffer<std::int16_t> scratch_;
   Buffer<std::int16_t> scratch_tops_;
+  std::vector<std::int16_t> lines_reaching_;
+  std::vector<std::int32_t> growing_;     // rows that visit the line of the rises
+  std::vector<std::int16_t> most_grown_;  // the most of what they find there, in units
+  Buffer<std::int16_t> grown_;            // lane by lane
   std::vector<std::int32_t> active_;
   std::vector<int> candidates_;
   std::vector<std::vector<Extra>> extras_;  // by line, in the order of the rows
+  float rounding_ = 0.0F;                   // of the line in hand
   const Extra* extra_ = nullptr;            // those of the line in hand still to come
   const Extra* end_extra_ = nullptr;
   std::vector<std::int32_t> lone_;
