@@ -439,11 +439,33 @@ def test_bounds_wrap_around_many_times(kind):
     assert 0.1 < skipped / (steps * len(X)) < 0.9
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_centers_that_lose_nearly_all_their_weight(dense):
+    """Sums shrink a million million times, and what is left has to be told apart in 16 bits."""
+    rng = np.random.default_rng(7)
+    X, k = rng.random((60, 5)), 3
+    weights = np.ones(len(X))
+    weights[0] = 10**12
+    rows = unit_rows(X if dense else sp.csr_array(X), sample_weight=weights)
+    values = full(rows)
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    for step in range(9):
+        labels = rng.integers(k, size=len(X)).astype(np.int32)
+        labels[0] = step % k
+        pushed.push(labels)
+        engine.assign(pushed.centers)
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        assert_bounds_hold(engine, pushed.centers, values)
+        assert min(pushed.centers.line_lengths) > 20_000
+
+
 def test_rises_below_one_step_add_up():
     """One center goes far, so that the others move by less than a step of the line in a feature."""
     rng = np.random.default_rng(6)
     k, half = 170, 400
-    angle = np.pi / 4 + rng.uniform(-0.002, 0.002, 2 * k)
+    angle = np.pi / 4 + rng.uniform(-0.004, 0.004, 2 * k)
+    angle[0] = np.pi / 4 - 0.006  # the nearest, which stays
     X = np.zeros((2 * k + 22, 2 * half + 2))
     X[: 2 * k, :half], X[: 2 * k, half : 2 * half] = np.cos(angle)[:, None], np.sin(angle)[:, None]
     X[2 * k : -2, :half] = 1.0  # these see what the others do
@@ -453,7 +475,8 @@ def test_rises_below_one_step_add_up():
     engine = Engine(rows, k, EngineOptions("sieve"))
     for step in range(6):
         labels = np.full(len(X), -1, np.int32)
-        labels[: 2 * k] = 1 + rng.permutation(2 * k) % (k - 1)
+        labels[: 2 * k] = 2 + rng.permutation(2 * k) % (k - 2)
+        labels[0] = 1
         labels[-1 - step % 2] = 0
         pushed.push(labels)
         engine.assign(pushed.centers)
