@@ -608,7 +608,7 @@ print(centers.n_frequent, peak() - before, len(result.iterations))
     "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
 )
 def test_centers_of_many_features_take_no_more_than_they_may():
-    """All sums of all centers would be 1.9 gigabytes; they may take 128 megabytes."""
+    """All sums of all centers would be 1.9 gigabytes; they may take 64 megabytes."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
