@@ -71,7 +71,8 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
   }
   centers.need_lines(packed.dense(), options.n_threads);
   const bool by_rises = state.uppers && !packed.dense() && packed.nonnegative() &&
-                        centers.lines().count() >= kLinesForRises;
+                        centers.lines().count() >= kLinesForRises &&
+                        centers.n_frequent() <= Rises::kMostFeatures;
   if (by_rises) centers.need_rises();
   moves.add(centers, packed.nonnegative(), by_rises ? centers.rises() : nullptr);
   const SieveDrift drift(moves, centers.lines().count());

@@ -241,7 +241,8 @@ class Sieve {
   void take_growth(std::int32_t r, const LineSums& sums) {
     const Rises& rises = *centers_.rises();
     const std::int64_t i = begin_ + r;
-    float beside = 1.0F + packed_.error(i, 0.0F) * rises.length();
+    // One unit to round up, and a thousandth for what rounding hides in each feature.
+    float beside = 1.001F + packed_.error(i, 0.0F) * rises.length();
     for (auto* rare = packed_.rare_begin(i); rare != packed_.rare_end(i); ++rare) {
       beside += rare->value * rises.rare(rare->feature) * (1.001F * kCosineUnits);
     }
