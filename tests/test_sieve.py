@@ -136,7 +136,7 @@ def check_run(rows, which, passes=12, **options):
         if work.changed == 0:
             break
         assert engine.relocate(centers) == lloyd.relocate(reference)
-        centers.move(engine.sum_changes(), 1)
+        centers.move(engine.sum_changes(), options.get("n_threads", 1))
         reference.move(lloyd.sum_changes(), 1)
 
 
@@ -317,6 +317,7 @@ def topics(rng, n, d, size, kinds):
     )
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("dense", [False, True])
 def test_more_centers_than_lines_in_a_look(dense):
     """Beyond 1024 centers the bounds of lines are looked through in several steps."""
