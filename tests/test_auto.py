@@ -1,0 +1,89 @@
+"""Which algorithm ``auto`` chooses, and what its bounds may take."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from arcmeans import SphericalKMeans, auto
+from arcmeans.engine import Engine, EngineOptions
+from arcmeans.layout import Summary, layout_of, weigh
+from arcmeans.rows import unit_rows
+from arcmeans.sieve import bound_bytes
+
+from .test_sieve import topics
+
+
+@pytest.mark.parametrize(
+    ("n_features", "k", "algorithm"),
+    [
+        (3, 499, "lloyd"),
+        (300, 95, "lloyd"),
+        (300, 96, "sieve"),
+        (24, 499, "lloyd"),
+        (3, 500, "exponion"),
+        (8, 500, "exponion"),
+        (9, 500, "shallot"),
+        (24, 500, "shallot"),
+        (25, 500, "sieve"),
+    ],
+)
+def test_auto_for_dense_rows(n_features, k, algorithm):
+    options = auto.chosen(unit_rows(np.ones((4, n_features))), k, 3)
+    assert (options.algorithm, options.n_threads) == (algorithm, 3)
+    assert not options.merge_repeats
+
+
+def test_auto_for_sparse_rows(monkeypatch):
+    X = np.zeros((10, 30))
+    X[:, :8] = 1.0
+    full_rows = unit_rows(sp.csr_array(X))
+    monkeypatch.setattr(auto, "available", lambda: None)
+    assert auto.chosen(full_rows, 5, 1) == EngineOptions("sieve")
+    X[0, 0] = 0.0
+    short = unit_rows(sp.csr_array(X))
+    assert auto.chosen(short, 5, 1) == EngineOptions("lloyd", merge_repeats=True)
+    # Parts of rows elsewhere cannot be merged.
+    summary = Summary(10, 30, np.dtype(float), 0, 10, weigh(10), (X != 0).sum(axis=0))
+    assert auto.chosen(layout_of([summary]), 5, 1) == EngineOptions("lloyd")
+
+
+def test_auto_fits_into_memory(monkeypatch):
+    """Bounds, and centers with all of their features, take half of what there is at most."""
+    dense = unit_rows(np.ones((10, 30)))
+    short = unit_rows(sp.csr_array(np.eye(10, 30)))
+    needed = bound_bytes(10, 100)
+    for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(dense, 100, 1).algorithm == expected
+    for left, expected in ((2 * 12 * 30 * 100, "lloyd"), (2 * 12 * 30 * 100 - 2, "sieve")):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(short, 100, 1).algorithm == expected
+
+
+@pytest.mark.parametrize("k", [1, 32, 33, 70])
+def test_bounds_are_kept_where_they_fit(k, monkeypatch):
+    rows = unit_rows(sp.csr_array(np.ones((70, 10))))
+    needed = bound_bytes(70, k)
+    kept = Engine(rows, k, EngineOptions("sieve"))._kept
+    assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes
+    for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)
+        for algorithm in ("auto", "sieve"):
+            model = SphericalKMeans(k, algorithm=algorithm)
+            assert model._engine_options(rows, 1).keep_bounds == keep
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "sieve"])
+def test_a_fit_without_room_for_bounds_has_the_same_bits(algorithm, monkeypatch):
+    X = topics(np.random.default_rng(7), 300, 200, 30, 12)
+    models, lines = [], []
+    for left in (None, 0):
+        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        models.append(SphericalKMeans(40, algorithm=algorithm, random_state=1).fit(X))
+        lines.append(models[-1].trace_["lines"][1:])
+    kept, none = models
+    assert np.array_equal(kept.labels_, none.labels_)
+    assert np.array_equal(kept.cluster_centers_, none.cluster_centers_)
+    assert np.all(lines[1] == 300 * 2)
+    assert lines[0].min() < 300
