@@ -504,6 +504,7 @@ def test_all_workers_are_replaced(inside, init):
 
 
 def test_rows_are_spilled(tmp_path):
+    """By what they take, of which Dask has to be told: nothing else makes it put them away here."""
     spilled = []
 
     def look(step):
@@ -511,7 +512,7 @@ def test_rows_are_spilled(tmp_path):
 
     settings = {
         "distributed.worker.memory.target": 1e-6,
-        "distributed.worker.memory.spill": 1e-6,
+        "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
         "distributed.worker.memory.terminate": False,
         "temporary-directory": str(tmp_path),
@@ -530,7 +531,7 @@ def test_rows_are_spilled(tmp_path):
         model = arcmeans.dask.SphericalKMeans(**OPTIONS, callback=look)
         model.fit(blocks(FAULTY.X, 200, 500, 900))
         assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
-    assert max(spilled) > 0
+    assert max(spilled) >= 4  # all four blocks
 
 
 def test_a_scheduler_that_stays_away(tmp_path):

@@ -10,12 +10,13 @@ asked for again, because Dask lost its result, gives the same answer.
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from dask.sizeof import sizeof
 from distributed import get_worker
 from numpy.typing import NDArray
 from sklearn.utils import check_array
@@ -93,6 +94,15 @@ class Told:
     received: dict[str, int]
     """The bytes of changes that travelled between workers to be added up, for each that got any."""
     lost: tuple[int, ...] = ()
+
+
+def _size(value: Any) -> int:
+    """The bytes of a dataclass with its arrays."""
+    return sum(sizeof(getattr(value, each.name)) for each in fields(value))
+
+
+# Dask does not look inside, and would place and spill rows as if they took no memory.
+sizeof.register((Rows, Layout, Summary, Changes, Snapshot, Update, Basis, Told), _size)
 
 
 @dataclass
