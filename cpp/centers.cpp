@@ -25,8 +25,8 @@ Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_
       squared_rare_(static_cast<std::size_t>(n_centers)),
       scale_(static_cast<std::size_t>(n_centers)),
       scale_before_(static_cast<std::size_t>(n_centers)),
-      slack_(static_cast<std::size_t>(n_centers)),
-      rare_slack_(static_cast<std::size_t>(n_centers)),
+      untouched_(static_cast<std::size_t>(n_centers)),
+      untouched_rare_(static_cast<std::size_t>(n_centers)),
       largest_(static_cast<std::size_t>(n_centers)),
       count_(static_cast<std::size_t>(n_centers)),
       detached_(static_cast<std::size_t>(n_centers), 1),
@@ -56,7 +56,7 @@ void Centers::need_panels() {
     rare_ = RareLists(n_features_, n_features_);
     squared_rare_.assign(squared_rare_.size(), 0);
     lines_.reset();
-    rises_.reset();
+    drifts_.reset();
   }
   panels_ = std::make_unique<Panels>(n_centers_, n_features_);
   for (int j = 0; j < n_centers_; ++j) {
@@ -82,8 +82,9 @@ void Centers::need_lines(bool dense, int n_threads) {
                   });
 }
 
-void Centers::need_rises() {
-  if (!rises_) rises_ = std::make_unique<Rises>(n_centers_, n_frequent_, n_features_);
+void Centers::need_drifts(bool any_sign) {
+  if (drifts_ && (drifts_->any_sign() || !any_sign)) return;  // what holds for any holds for all
+  drifts_ = std::make_unique<Drifts>(n_centers_, n_frequent_, n_features_, any_sign);
 }
 
 std::vector<std::int64_t> Centers::sizes() const {
@@ -157,7 +158,7 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
   set_length(j, squared);
   write(j, features, static_cast<std::size_t>(size));
   rise_[c] = rise_nonnegative_[c] = fall_nonnegative_[c] = 2.0;  // it may have gone anywhere
-  if (rises_) rises_->forget(j);
+  if (drifts_) drifts_->forget(j);
 }
 
 // What the kernels read of these features.
@@ -214,19 +215,24 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
   if (n_frequent_ < n_features_) move_rare(changes, moved);
-  if (rises_) follow_rises(changes, moved, n_threads);
+  if (drifts_) follow_drifts(changes, moved, n_threads);
 }
 
-void Centers::follow_rises(const SumChanges& changes, const std::vector<Moved>& moved,
-                           int n_threads) {
-  std::vector<Rises::Move> moves(moved.size());
+void Centers::follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved,
+                            int n_threads) {
+  const bool any_sign = drifts_->any_sign();
+  std::vector<Drifts::Move> moves(moved.size());
   for (std::size_t j = 0; j < moves.size(); ++j) {
-    if (moved[j] != Moved::changed || negative_[j]) continue;
-    moves[j] = {&changes[j],   vector(static_cast<int>(j)), scale_before_[j],
-                scale_[j],     rise_nonnegative_[j],        slack_[j],
-                rare_slack_[j]};
+    if (moved[j] == Moved::no) continue;
+    // Where sums below zero meet rows without, a share of the cosine says nothing.
+    const bool replaced = moved[j] == Moved::replaced || (negative_[j] && !any_sign);
+    const double largest =
+        any_sign ? rise_[j] : std::max(rise_nonnegative_[j], fall_nonnegative_[j]);
+    moves[j] = {&changes[j],      replaced,          vector(static_cast<int>(j)),
+                scale_before_[j], scale_[j],         largest,
+                untouched_[j],    untouched_rare_[j]};
   }
-  rises_->follow(moves, n_threads);
+  drifts_->follow(moves, n_threads);
 }
 
 // The lists are shared by the centers: they are read while all centers move and written after.
@@ -314,11 +320,9 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
     double rise = 0.0;
     double fall = 0.0;
     (stretch > 0.0 ? rise : fall) = static_cast<double>(untouched) * stretch * stretch;
-    const double stretched = std::max(0.0, stretch);
     scale_before_[c] = scale_before;
-    slack_[c] =
-        outward_chord(stretched * std::sqrt(static_cast<double>(untouched + rare_before)), 0);
-    rare_slack_[c] = outward_chord(stretched * std::sqrt(static_cast<double>(squared_rare_[c])), 0);
+    untouched_[c] = std::sqrt(static_cast<double>(untouched + rare_before));
+    untouched_rare_[c] = std::sqrt(static_cast<double>(squared_rare_[c]));
     for (std::size_t e = 0; e < n; ++e) {
       const std::int64_t before = value(j, change.features[e]);
       const double difference = static_cast<double>(before + change.values[e]) * scale_[c] -

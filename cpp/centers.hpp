@@ -19,10 +19,10 @@
 
 #include "bounds.hpp"
 #include "buffer.hpp"
+#include "drifts.hpp"
 #include "filter_lines.hpp"
 #include "panels.hpp"
 #include "rare.hpp"
-#include "rises.hpp"
 #include "rows.hpp"
 #include "sums.hpp"
 
@@ -58,9 +58,9 @@ class Centers {
   void need_lines(bool dense, int n_threads);
   const Panels& panels() const { return *panels_; }
   const FilterLines& lines() const { return *lines_; }
-  // Tells from the next move on what moves add to cosines.
-  void need_rises();
-  const Rises* rises() const { return rises_.get(); }
+  // Tells from the next move on what moves do to cosines, with rows of any sign or without.
+  void need_drifts(bool any_sign);
+  const Drifts* drifts() const { return drifts_.get(); }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
@@ -141,7 +141,7 @@ class Centers {
   Moved move(int j, const SumChange& change);
   void move_rare(const SumChanges& changes, const std::vector<Moved>& moved);
   void clear_frequent(int j);
-  void follow_rises(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
+  void follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void write(int j, const std::int32_t* features, std::size_t size);
   void write_lines(int j, const std::int32_t* features, std::size_t size);
   void set_length(int j, Wide squared);
@@ -162,12 +162,13 @@ class Centers {
   RareLists rare_;
   std::unique_ptr<Panels> panels_;
   std::unique_ptr<FilterLines> lines_;
-  std::unique_ptr<Rises> rises_;
+  std::unique_ptr<Drifts> drifts_;
   std::vector<Wide> squared_;       // ‖vector‖², exact
   std::vector<Wide> squared_rare_;  // the part of the rare features
   std::vector<double> scale_;       // 1/‖vector‖
-  // Of the last move, for what it adds to cosines (rises.hpp).
-  std::vector<double> scale_before_, slack_, rare_slack_;
+  // Before the last move, for what it does to cosines (drifts.hpp): the scale, and the lengths of
+  // all features whose sums are left alone or rare, and of the rare ones.
+  std::vector<double> scale_before_, untouched_, untouched_rare_;
   std::vector<std::int64_t> largest_;  // of the frequent features' |sums|, or more
   std::vector<std::int64_t> count_;
   std::vector<char> detached_;

@@ -164,4 +164,77 @@ struct LineSums {
   }
 };
 
+// The cosines of one row and one line in units, likewise.
+struct LineCosines {
+  Floats lanes[LineSums::kVectors];
+
+  LineCosines(const FilterLines& lines, int line, const LineSums& sums) {
+#pragma GCC unroll 8
+    for (int v = 0; v < LineSums::kVectors; ++v) {
+      const int lane = v * kVectorFloats;
+      lanes[v] = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
+                              load(lines.factors(line) + lane), load(lines.offsets(line) + lane));
+    }
+  }
+
+  // Puts another number into a lane, or adds to it.
+  void set(int lane, float value) {
+    each_vector([&](Floats& v, Ints here) { v = here == lane ? splat(value) : v; });
+  }
+  void add(int lane, float value) {
+    each_vector([&](Floats& v, Ints here) { v += here == lane ? splat(value) : Floats{}; });
+  }
+
+  // Each plus a number, in whole units towards zero, less another; in 16 bits that wrap.
+  void store(float plus, const std::int32_t* less, std::int16_t* to) const {
+#pragma GCC unroll 8
+    for (int v = 0; v < LineSums::kVectors; ++v) {
+      const Ints sum = __builtin_convertvector(lanes[v] + splat(plus), Ints);
+      store_shorts(to + v * kVectorFloats, sum - load_ints(less + v * kVectorFloats));
+    }
+  }
+
+  float largest() const {
+    Floats top = lanes[0];
+#pragma GCC unroll 8
+    for (int v = 1; v < LineSums::kVectors; ++v) top = larger(top, lanes[v]);
+    return arcmeans::largest(top);
+  }
+
+  // The first lane that is at least so much.
+  int first(float value) const {
+    std::uint32_t bits = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < LineSums::kVectors; ++v) {
+      bits |= at_least(lanes[v], splat(value)) << (v * kVectorFloats);
+    }
+    return __builtin_ctz(bits);
+  }
+
+  // The largest of the lanes with the same number modulo `kGroups`, a power of two.
+  template <int kGroups>
+  __attribute__((always_inline)) void largest_of(float* to) const {
+    Floats tops[LineSums::kVectors];
+    std::memcpy(tops, lanes, sizeof tops);
+    constexpr int kLeft = std::max(1, kGroups / kVectorFloats);
+#pragma GCC unroll 8
+    for (int n = LineSums::kVectors / 2; n >= kLeft; n /= 2) {
+#pragma GCC unroll 8
+      for (int v = 0; v < n; ++v) tops[v] = larger(tops[v], tops[v + n]);
+    }
+    if constexpr (kGroups >= kVectorFloats) {
+      std::memcpy(to, tops, kGroups * sizeof(float));
+    } else {
+      largest_modulo<kGroups>(tops[0], to);
+    }
+  }
+
+ private:
+  template <class Use>
+  __attribute__((always_inline)) void each_vector(const Use& use) {
+#pragma GCC unroll 8
+    for (int v = 0; v < LineSums::kVectors; ++v) use(lanes[v], first_lanes() + v * kVectorFloats);
+  }
+};
+
 }  // namespace arcmeans

@@ -24,8 +24,6 @@ template <class T>
 using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out3 = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
 template <class Array>
@@ -279,11 +277,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
            }),
            Released());
   nb::class_<SieveMoves>(m, "SieveMoves")
-      .def_prop_ro("rooms",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).rooms);
-                   })
-      .def(nb::init<int>())
+      .def(nb::init<int, bool>())
       .def_prop_ro("rises",
                    [](nb::handle_t<SieveMoves> self) {
                      return view(self, nb::cast<const SieveMoves&>(self).rises);
@@ -292,14 +286,29 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                    [](nb::handle_t<SieveMoves> self) {
                      return view(self, nb::cast<const SieveMoves&>(self).falls);
                    })
-      .def_prop_ro("line_rises", [](nb::handle_t<SieveMoves> self) {
-        return view(self, nb::cast<const SieveMoves&>(self).line_rises);
+      .def_prop_ro("line_rises",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).line_rises);
+                   })
+      .def_ro("told", &SieveMoves::told)
+      .def_prop_ro("rise_rooms",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).rise_rooms);
+                   })
+      .def_prop_ro("fall_rooms", [](nb::handle_t<SieveMoves> self) {
+        return view(self, nb::cast<const SieveMoves&>(self).fall_rooms);
       });
+  nb::class_<LineGroups>(m, "LineGroups")
+      .def(nb::init<int>())
+      .def_prop_ro("count", &LineGroups::count)
+      .def_prop_ro("n_bounds",
+                   [](const LineGroups& groups) { return groups.n_bound_lines() * kLineShorts; })
+      .def("of", &LineGroups::of);
   m.def(
       "sift",
       [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
          Out<std::int32_t> labels, Out<std::int32_t> previous,
-         std::optional<Out<std::int32_t>> lower, std::optional<Out3<std::int16_t>> uppers,
+         std::optional<Out<std::int32_t>> lower, std::optional<Out2<std::int16_t>> uppers,
          std::optional<Out2<std::int16_t>> tops, int n_threads, std::int64_t chunk_rows) {
         const SieveState state{labels.data(), previous.data(), data_or_null(lower),
                                data_or_null(uppers), data_or_null(tops)};

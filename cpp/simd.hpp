@@ -168,6 +168,31 @@ inline Ints first_lanes() {
 inline float largest(Floats v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
+
+// The largest of the lanes with the same number modulo `kGroups`, a power of two up to the width.
+template <int kGroups, class Vector>
+inline void largest_modulo(Vector v, float* to) {
+  if constexpr (kGroups * sizeof(float) == sizeof(Vector)) {
+    std::memcpy(to, &v, sizeof v);
+  } else if constexpr (sizeof(Vector) == 64) {
+    const auto low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+    const auto high = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    largest_modulo<kGroups>(low > high ? low : high, to);
+  } else if constexpr (sizeof(Vector) == 32) {
+    const auto low = __builtin_shufflevector(v, v, 0, 1, 2, 3);
+    const auto high = __builtin_shufflevector(v, v, 4, 5, 6, 7);
+    largest_modulo<kGroups>(low > high ? low : high, to);
+  } else {
+    to[0] = v[0] > v[2] ? v[0] : v[2];
+    const float second = v[1] > v[3] ? v[1] : v[3];
+    if constexpr (kGroups == 2) {
+      to[1] = second;
+    } else {
+      to[0] = to[0] > second ? to[0] : second;
+    }
+  }
+}
+
 inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
@@ -217,6 +242,17 @@ inline std::int16_t wrapped_sum(std::int16_t a, std::int16_t b) {
 inline Shorts wrapped_sum(Shorts a, Shorts b) {
   using Unsigned = std::uint16_t __attribute__((vector_size(kVectorBytes)));
   return reinterpret_cast<Shorts>(reinterpret_cast<Unsigned>(a) + reinterpret_cast<Unsigned>(b));
+}
+
+// As many sums as a vector has floats, each wrapped to 16 bits.
+inline Floats load_wrapped_sums(const std::int16_t* a, const std::int16_t* b) {
+  using Half = std::uint16_t __attribute__((vector_size(kVectorBytes / 2)));
+  using Signed = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
+  Half x, y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return __builtin_convertvector(
+      __builtin_convertvector(reinterpret_cast<Signed>(static_cast<Half>(x + y)), Ints), Floats);
 }
 
 // One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`. Both b

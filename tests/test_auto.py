@@ -51,7 +51,7 @@ def test_auto_fits_into_memory(monkeypatch):
     """Bounds, and centers with all of their features, take half of what there is at most."""
     dense = unit_rows(np.ones((10, 30)))
     short = unit_rows(sp.csr_array(np.eye(10, 30)))
-    needed = bound_bytes(10, 100)
+    needed = bound_bytes(10, 100, dense=True)
     for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(dense, 100, 1).algorithm == expected
@@ -60,12 +60,16 @@ def test_auto_fits_into_memory(monkeypatch):
         assert auto.chosen(short, 100, 1).algorithm == expected
 
 
-@pytest.mark.parametrize("k", [1, 32, 33, 70])
+@pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
 def test_bounds_are_kept_where_they_fit(k, monkeypatch):
-    rows = unit_rows(sp.csr_array(np.ones((70, 10))))
-    needed = bound_bytes(70, k)
+    rows = unit_rows(sp.csr_array(np.ones((140, 10))))
+    needed = bound_bytes(140, k, dense=False)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
-    assert needed == kept.lower.nbytes + kept.uppers.nbytes + kept.tops.nbytes
+    assert kept.tops is None
+    assert needed == kept.lower.nbytes + kept.uppers.nbytes
+    for dense in (True, False):
+        assert bound_bytes(1, 70, dense) == (4 + 2 * 96 + 6 if dense else 4 + 2 * 96)
+    assert [bound_bytes(1, n, False) for n in (129, 1024, 1025)] == [68, 68, 132]
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)

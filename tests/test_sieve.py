@@ -101,21 +101,48 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     filters, margin = (e[here] for e in errors_of(rows, centers))
     own = true[each, label]
     assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
+    if rows.starts is None:
+        assert_each_center_bounded(kept, here, true, label, margin, filters if tight else None)
+    else:
+        assert_each_group_bounded(kept, here, true, label, margin, filters if tight else None)
+
+
+def assert_each_center_bounded(kept, here, true, label, margin, filters):
+    """Of dense rows: a bound for each center, and one for each line."""
+    each, k = np.arange(len(here)), true.shape[1]
     lines = -(-k // LINE)
-    stored = kept.uppers[:, here].transpose(1, 0, 2).reshape(len(here), lines * LINE)
-    uppers = now(stored[:, :k], np.asarray(kept._moves.rises))
+    stored = kept.uppers.reshape(lines, -1, LINE)[:, here].transpose(1, 0, 2)
+    uppers = now(stored.reshape(len(here), -1)[:, :k], np.asarray(kept._moves.rises))
     slack = uppers.astype(np.longdouble) / UNIT - true - 2 * margin[:, None]
-    if tight:  # all of them have just been found
+    if filters is not None:  # all of them have just been found
         of_lanes = np.repeat(filters, LINE, axis=1)[:, :k]
         assert np.all(slack <= 2 * (of_lanes + 2 * margin[:, None]) + 3.1 / UNIT)
         assert np.all(slack >= 0)
     slack[each, label] = 0  # not looked at
     assert np.all(slack >= 0)
-    tops = now(kept.tops[:, here].T, kept._moves.line_rises)
+    tops = now(kept.tops.reshape(lines, -1)[:, here].T, kept._moves.line_rises)
     true[each, label] = -2
     for line in range(lines):
         highest = true[:, line * LINE : (line + 1) * LINE].max(axis=1) + 2 * margin
         assert np.all(tops[:, line] / UNIT >= np.where(highest < -1, -2, highest))
+
+
+def assert_each_group_bounded(kept, here, true, label, margin, filters):
+    """Of sparse rows: a bound for each group of centers, without the own."""
+    each, k = np.arange(len(here)), true.shape[1]
+    groups = _core.native.LineGroups(k)
+    of = np.array([groups.of(j) for j in range(k)])
+    uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
+    true[each, label] = -2
+    for group in np.unique(of):
+        members = np.flatnonzero(of == group)
+        highest = true[:, members].max(axis=1) + 2 * margin
+        others = highest > -1.5
+        slack = (uppers[:, group] - highest)[others]
+        assert np.all(slack >= 0)
+        if filters is not None:  # all of them have just been found
+            error = filters[others][:, members[0] // LINE] + 2 * margin[others]
+            assert np.all(slack <= 2 * error + 3.1 / UNIT)
 
 
 def check_run(rows, which, passes=12, **options):
@@ -250,12 +277,14 @@ def test_bounds_hold_through_whole_runs(simd):
 
 @st.composite
 def documents(draw):
-    """Rows without negative values and so many centers that the line of the rises is visited."""
+    """So many centers that they share bounds, and the lines of the drifts are visited."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    k, d = draw(st.sampled_from([161, 192, 230])), draw(st.sampled_from([30, 120, 400]))
+    k, d = draw(st.sampled_from([129, 200, 256, 257, 300])), draw(st.sampled_from([30, 120, 400]))
     kinds = rng.gamma(draw(st.sampled_from([0.05, 0.5])), size=(draw(st.integers(2, 40)), d))
     X = kinds[rng.integers(len(kinds), size=k + 150)] * rng.gamma(0.5, size=(k + 150, d))
     X[rng.random(X.shape) < draw(st.sampled_from([0.3, 0.8]))] = 0.0
+    if draw(st.booleans()):
+        X *= rng.choice([-1.0, 1.0], X.shape, p=[0.2, 0.8])
     X *= 10.0 ** rng.uniform(-6, 3, (len(X), 1))
     X[:, 0] += X.any(axis=1) == 0
     weights = rng.integers(1, 4, len(X)).astype(float) if draw(st.booleans()) else None
@@ -268,7 +297,7 @@ def documents(draw):
     return rows, rng.permutation(k)
 
 
-def test_bounds_hold_where_rises_lower_them(simd):
+def test_bounds_hold_where_drifts_lower_them(simd):
     @settings(max_examples=20)
     @given(documents())
     def check(given):
@@ -277,18 +306,44 @@ def test_bounds_hold_where_rises_lower_them(simd):
     check()
 
 
-def test_the_line_of_the_rises_tells_most_of_a_move():
-    rows = unit_rows(topics(np.random.default_rng(5), 3000, 500, 40, 60))
-    k = 200
+@pytest.mark.parametrize("k", [200, 300])
+@pytest.mark.parametrize("signed", [False, True])
+def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
+    rng = np.random.default_rng(5)
+    X = topics(rng, 3000, 500, 40, 60)
+    if signed:
+        X.data *= rng.choice([-1.0, 1.0], len(X.data))
+    rows = unit_rows(X)
     centers = place_rows(rows, rows, np.arange(k))
     engine = Engine(rows, k, EngineOptions("sieve"))
     for _ in range(3):
         moved = np.array(centers.chords)
         engine.assign(centers)
         centers.move(engine.sum_changes(), 1)
-    told = engine._kept._moves.rooms
+    moves = engine._kept._moves
+    assert moves.told
     assert np.count_nonzero(moved) > 0.5 * k
-    assert np.all(told[moved > 0] > 0.3 * moved[moved > 0])
+    assert np.all(moves.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
+    groups = _core.native.LineGroups(k)
+    largest = np.zeros(groups.count)
+    np.maximum.at(largest, [groups.of(j) for j in range(k)], moved)
+    assert np.all(moves.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])
+
+
+def test_drifts_save_visits():
+    """From the second move on, of which there is something to tell."""
+    rows = unit_rows(topics(np.random.default_rng(5), 4000, 900, 40, 90))
+    k = 200
+    centers = place_rows(rows, rows, np.arange(k))
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    visits = []
+    for _ in range(4):
+        work = engine.assign(centers)
+        visits.append(work.similarities / (rows.n_rows * k))
+        centers.move(engine.sum_changes(), 1)
+    assert visits[0] == 1.0
+    assert visits[1] > 0.9
+    assert max(visits[2:]) < 0.25
 
 
 @pytest.mark.parametrize("keep_bounds", [True, False])
@@ -319,7 +374,7 @@ def topics(rng, n, d, size, kinds):
 @pytest.mark.threads
 @pytest.mark.parametrize("dense", [False, True])
 def test_more_centers_than_lines_in_a_look(dense):
-    """Beyond 1024 centers the bounds of lines are looked through in several steps."""
+    """Beyond 1024 centers the bounds are looked through in several steps."""
     X = topics(np.random.default_rng(0), 1400, 60, 30, 500)
     rows = unit_rows(X.toarray() if dense else X)
     check_run(rows, np.arange(1060), passes=5, n_threads=2, chunk_rows=100)
@@ -406,12 +461,14 @@ def swinging(n_groups=6):
     return np.vstack(blocks)
 
 
-@pytest.mark.parametrize("kind", ["non-negative", "mixed signs", "dense", "rare", "many"])
+@pytest.mark.parametrize(
+    "kind", ["non-negative", "mixed signs", "dense", "rare", "many", "many of mixed signs"]
+)
 def test_bounds_wrap_around_many_times(kind):
     """Centers go back and forth while rows keep bounds of old."""
-    k, groups, steps = (170, 12, 600) if kind == "many" else (70, 6, 1200)
+    k, groups, steps = (170, 12, 600) if kind.startswith("many") else (70, 6, 1200)
     X = swinging(groups)
-    if kind == "mixed signs":
+    if "mixed signs" in kind:
         X[:, ::2] *= -1.0
     rows = unit_rows(X if kind == "dense" else sp.csr_array(X))
     if kind in ("rare", "many"):
@@ -460,8 +517,8 @@ def test_centers_that_lose_nearly_all_their_weight(dense):
         assert min(pushed.centers.line_lengths) > 20_000
 
 
-def test_rises_below_one_step_add_up():
-    """One center goes far, so that the others move by less than a step of the line in a feature."""
+def test_drifts_below_one_step_add_up():
+    """One center goes far, so that the others move by less than a step of the lines."""
     rng = np.random.default_rng(6)
     k, half = 170, 400
     angle = np.pi / 4 + rng.uniform(-0.004, 0.004, 2 * k)
@@ -482,7 +539,8 @@ def test_rises_below_one_step_add_up():
         engine.assign(pushed.centers)
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows).astype(np.float64))
-    assert np.count_nonzero(engine._kept._moves.rooms) > 0.9 * k
+    told = engine._kept._moves.rise_rooms
+    assert np.count_nonzero(told) > 0.9 * len(told)
 
 
 @pytest.mark.threads

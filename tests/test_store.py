@@ -421,7 +421,7 @@ def test_the_sieve_keeps_bounds_that_fit(tmp_path):
     store = stored(tmp_path, X)
     options = {"n_clusters": k, "random_state": 0, "algorithm": "sieve", "init": "random"}
     local = SphericalKMeans(**options).fit(X)
-    room = bound_bytes(n, k) * 4 // 3 + 4
+    room = bound_bytes(n, k, dense=False) * 4 // 3 + 4
     assert X.nnz * 12 > 2 * (room // 4)  # at least three chunks
     for limit, visited in ((room, local.trace_["lines"]), (room - 8, n * lines)):
         model = SphericalKMeans(**options, memory_limit=limit).fit(store)
@@ -434,7 +434,7 @@ def test_auto_keeps_to_the_limit(tmp_path):
     """Dense rows without room for bounds are lloyd's, which counts no lines."""
     X = np.random.default_rng(0).random((200, 30))
     store = RowStore.write(tmp_path / "rows", [X])
-    for limit, sieve in ((bound_bytes(200, 96) * 4 // 3 + 4, True), (10_000, False)):
+    for limit, sieve in ((bound_bytes(200, 96, dense=True) * 4 // 3 + 4, True), (10_000, False)):
         model = SphericalKMeans(96, init="random", random_state=0, memory_limit=limit).fit(store)
         assert np.any(model.trace_["lines"] > 0) == sieve
 

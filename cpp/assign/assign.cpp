@@ -35,15 +35,25 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
 
 namespace {
 
-// From so many lines on the line of the rises saves more visits than it takes.
-constexpr int kLinesForRises = 6;
+template <class T>
+struct Named {
+  using Type = T;
+};
 
-template <class Feature, class RowsOf>
+template <class RowsOf>
 Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
           const SieveDrift& drift, const SieveState& state, const PassOptions& options) {
-  return pass_over_rows(rows, state, options, [&](Work& work) {
-    return Sieve<RowsOf, Feature>(rows, packed, centers, drift, state, options, work);
-  });
+  const auto pass = [&](auto sieve) {
+    return pass_over_rows(rows, state, options, [&](Work& work) {
+      return typename decltype(sieve)::Type(rows, packed, centers, drift, state, options, work);
+    });
+  };
+  if constexpr (RowsOf::Row::dense) {
+    return pass(Named<DenseSieve<RowsOf>>());
+  } else {
+    return packed.narrow() ? pass(Named<Sieve<RowsOf, std::uint16_t>>())
+                           : pass(Named<Sieve<RowsOf, std::uint32_t>>());
+  }
 }
 
 // How many rows go through the lines one after another. Lines that stay in a processor's last cache
@@ -70,19 +80,18 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
     throw std::invalid_argument("rows and centers differ in what is a frequent feature");
   }
   centers.need_lines(packed.dense(), options.n_threads);
-  const bool by_rises = state.uppers && !packed.dense() && packed.nonnegative() &&
-                        centers.lines().count() >= kLinesForRises &&
-                        centers.n_frequent() <= Rises::kMostFeatures;
-  if (by_rises) centers.need_rises();
-  moves.add(centers, packed.nonnegative(), by_rises ? centers.rises() : nullptr);
-  const SieveDrift drift(moves, centers.lines().count());
+  // Where every center has a bound, in a few lines, the drifts would cost what they save.
+  const bool by_drifts = state.uppers && !packed.dense() && moves.groups.size() > 1 &&
+                         centers.n_frequent() <= Drifts::kMostFeatures;
+  if (by_drifts) centers.need_drifts(!packed.nonnegative());
+  moves.add(centers, packed.nonnegative(), by_drifts ? centers.drifts() : nullptr);
+  const SieveDrift drift(moves);
   if (options.chunk_rows == 0) {
     options.chunk_rows =
         sieve_rows(rows, centers.lines(), state.uppers != nullptr, options.n_threads);
   }
   return visit(rows, [&](const auto& typed) -> Work {
-    if (packed.narrow()) return sift<std::uint16_t>(typed, packed, centers, drift, state, options);
-    return sift<std::uint32_t>(typed, packed, centers, drift, state, options);
+    return sift(typed, packed, centers, drift, state, options);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "center_tests.hpp"
 #include "row_loop.hpp"
 #include "sieve.hpp"
+#include "sieve_dense.hpp"
 
 namespace arcmeans {
 

@@ -10,39 +10,59 @@
 
 namespace arcmeans {
 
-// What centers have risen and fallen by since the bounds were begun; and what lines have risen by,
-// the largest rise of their centers in each move.
+// What has happened since the bounds were begun: of each center how far it fell; of each slot, the
+// centers that share a bound, the largest rise of any of them in each move. Dense rows have a bound
+// for each center, and one for each line beside; sparse rows one for each group (line_groups.hpp).
 struct SieveMoves {
-  std::vector<double> rises, falls, line_rises;
-  // Of the last move, the part of the rises that the line of the rises tells (rises.hpp): what
-  // follows from it for a row is less, and the rest can be taken back.
+  bool dense;
+  LineGroups groups;
+  std::vector<double> falls, rises, line_rises;
+  // Of the last move, the part of rises and falls that lines tell (drifts.hpp): what follows from
+  // them for a row is less, and the rest can be taken back. Beside it, shares of the cosines.
   bool told = false;
-  std::vector<double> rooms, line_rooms;
+  std::vector<double> rise_rooms, fall_rooms;
+  std::vector<double> stretches, shrinkings, last_falls;
 
-  explicit SieveMoves(int n_centers)
-      : rises(static_cast<std::size_t>(n_centers)),
-        falls(rises.size()),
-        line_rises(static_cast<std::size_t>((n_centers + kLineShorts - 1) / kLineShorts)),
-        rooms(rises.size()),
-        line_rooms(line_rises.size()) {}
+  SieveMoves(int n_centers, bool dense_rows)
+      : dense(dense_rows),
+        groups(n_centers),
+        falls(static_cast<std::size_t>(n_centers)),
+        rises(dense ? falls.size() : static_cast<std::size_t>(groups.count())),
+        line_rises(static_cast<std::size_t>(groups.n_lines())),
+        rise_rooms(rises.size()),
+        fall_rooms(falls.size()),
+        stretches(rises.size()),
+        shrinkings(falls.size()),
+        last_falls(falls.size()) {}
 
-  // After a move, before a pass; with the line of the rises or without.
-  void add(const Centers& moved, bool nonnegative, const Rises* line) {
-    told = line && line->known();
-    std::vector<double> largest(line_rises.size()), largest_slack(line_rises.size());
-    for (std::size_t j = 0; j < rises.size(); ++j) {
-      const double rise = moved.rise(static_cast<int>(j), nonnegative);
-      const double slack = told ? std::min(rise, line->slack(static_cast<int>(j))) : rise;
-      rises[j] += rise;
-      falls[j] += moved.fall(static_cast<int>(j), nonnegative);
-      rooms[j] = rise - slack;
-      largest[j / kLineShorts] = std::max(largest[j / kLineShorts], rise);
-      largest_slack[j / kLineShorts] = std::max(largest_slack[j / kLineShorts], slack);
+  // After a move, before a pass; with lines that tell of it or without.
+  void add(const Centers& moved, bool nonnegative, const Drifts* drifts) {
+    told = drifts && drifts->known();
+    std::vector<double> largest(rises.size()), largest_slack(rises.size());
+    std::vector<double> largest_stretch(rises.size());
+    std::vector<double> largest_of_line(line_rises.size());
+    for (int j = 0; j < moved.size(); ++j) {
+      const auto c = static_cast<std::size_t>(j);
+      const auto slot = dense ? c : static_cast<std::size_t>(groups.of(j));
+      const double rise = moved.rise(j, nonnegative);
+      const double fall = moved.fall(j, nonnegative);
+      const Drifts::Beside gained = told ? drifts->gained(j) : Drifts::Beside{};
+      const Drifts::Beside lost = told ? drifts->lost(j) : Drifts::Beside{};
+      falls[c] += fall;
+      last_falls[c] = fall;
+      fall_rooms[c] = std::max(0.0, fall - lost.slack);
+      shrinkings[c] = lost.stretch;
+      largest[slot] = std::max(largest[slot], rise);
+      largest_slack[slot] = std::max(largest_slack[slot], std::min(rise, gained.slack));
+      largest_stretch[slot] = std::max(largest_stretch[slot], gained.stretch);
+      largest_of_line[c / kLineShorts] = std::max(largest_of_line[c / kLineShorts], rise);
     }
-    for (std::size_t l = 0; l < largest.size(); ++l) {
-      line_rises[l] += largest[l];
-      line_rooms[l] = largest[l] - largest_slack[l];
+    for (std::size_t slot = 0; slot < rises.size(); ++slot) {
+      rises[slot] += largest[slot];
+      rise_rooms[slot] = largest[slot] - largest_slack[slot];
     }
+    stretches = largest_stretch;
+    for (std::size_t l = 0; l < line_rises.size(); ++l) line_rises[l] += largest_of_line[l];
   }
 };
 
@@ -52,31 +72,47 @@ class SieveDrift {
  public:
   static constexpr int kFineBits = 8;
 
-  SieveDrift(const SieveMoves& moves, int n_lines)
-      : lanes_(static_cast<std::size_t>(n_lines) * kLineShorts),
-        lines_(static_cast<std::size_t>(n_lines)),
+  explicit SieveDrift(const SieveMoves& moves)
+      : groups_(moves.groups),
+        lanes_((moves.rises.size() + kLineShorts - 1) / kLineShorts * kLineShorts),
+        lines_(moves.line_rises.size()),
         own_(moves.falls.size()),
         told_(moves.told),
-        rooms_(lanes_.now.size()),
-        line_rooms_(lines_.now.size()) {
-    for (std::size_t j = 0; j < moves.rises.size(); ++j) {
-      lanes_.set(j, moves.rises[j] * kCosineUnits);
+        rise_rooms_(lanes_.now.size()),
+        stretches_(lanes_.now.size()),
+        losses_(own_.now.size()) {
+    for (std::size_t slot = 0; slot < moves.rises.size(); ++slot) {
+      lanes_.set(slot, moves.rises[slot] * kCosineUnits);
+      rise_rooms_[slot] = static_cast<std::int16_t>(moves.rise_rooms[slot] * kCosineUnits);
+      stretches_[slot] = static_cast<float>(moves.stretches[slot] * (1.0 + 0x1p-20));
+    }
+    for (std::size_t j = 0; j < moves.falls.size(); ++j) {
       own_.set(j, moves.falls[j] * kCosineUnits * (1 << kFineBits));
-      rooms_[j] = static_cast<std::int16_t>(moves.rooms[j] * kCosineUnits);
+      const double fine = kCosineUnits * (1 << kFineBits);
+      losses_[j] = {static_cast<std::int32_t>(moves.fall_rooms[j] * fine),
+                    static_cast<std::int32_t>(moves.last_falls[j] * fine) + 2,
+                    static_cast<float>(moves.shrinkings[j] * (1.0 + 0x1p-20))};
     }
     for (std::size_t line = 0; line < lines_.now.size(); ++line) {
       lines_.set(line, moves.line_rises[line] * kCosineUnits);
-      line_rooms_[line] = static_cast<std::int16_t>(moves.line_rooms[line] * kCosineUnits);
     }
   }
 
-  // What can be taken back from upper bounds, less what the line of the rises tells for the row: of
-  // the lanes of a line, of a line.
+  // What can be taken back, less what the lines of the drifts tell for the row: from the upper
+  // bounds of a line of slots; of the own center's fall, in 256ths. And the share of a cosine that
+  // those lines do not tell.
+  struct Loss {
+    std::int32_t room;
+    std::int32_t fall;  // all of it
+    float shrinking;
+  };
+  const LineGroups& groups() const { return groups_; }
   bool told() const { return told_; }
-  const std::int16_t* rooms(int line) const { return rooms_.data() + line * kLineShorts; }
-  std::int16_t line_room(int line) const { return line_rooms_[static_cast<std::size_t>(line)]; }
+  const std::int16_t* rise_rooms(int line) const { return rise_rooms_.data() + line * kLineShorts; }
+  const float* stretches(int line) const { return stretches_.data() + line * kLineShorts; }
+  const Loss& loss(std::int32_t label) const { return losses_[static_cast<std::size_t>(label)]; }
 
-  // What is to be added to stored upper bounds: of the lanes of a line, of a line.
+  // What is to be added to stored upper bounds: of a line of slots, of all centers of a line.
   const std::int16_t* lanes_now(int line) const { return lanes_.now.data() + line * kLineShorts; }
   std::int16_t line_now(int line) const { return lines_.now[static_cast<std::size_t>(line)]; }
   // What is to be taken from upper bounds to be stored.
@@ -91,6 +127,14 @@ class SieveDrift {
     return wrapped(std::int64_t{lower} + own_.then[static_cast<std::size_t>(label)]);
   }
 
+  // A stored lower bound, raised.
+  static std::int32_t raised(std::int32_t stored, std::int32_t by) {
+    return wrapped(std::int64_t{stored} + by);
+  }
+
+  // An upper bound in units is the cosine and this; rounding towards zero is up where it is
+  // negative.
+  static float upwards(float error) { return error + (1.0F + 0x1p-8F); }
   // A lower bound on a cosine in units, in 256ths of a unit, rounded down.
   static std::int32_t lower(float cosine) {
     return static_cast<std::int32_t>(cosine * (1 << kFineBits) - 2.0F);
@@ -116,11 +160,14 @@ class SieveDrift {
       then[at] = static_cast<std::int32_t>(static_cast<std::int64_t>(std::floor(units)));
     }
   };
+  LineGroups groups_;
   Moved<std::int16_t> lanes_;
   Moved<std::int16_t> lines_;
   Moved<std::int32_t> own_;
   bool told_;
-  std::vector<std::int16_t> rooms_, line_rooms_;
+  std::vector<std::int16_t> rise_rooms_;
+  std::vector<float> stretches_;
+  std::vector<Loss> losses_;
 };
 
 }  // namespace arcmeans

@@ -37,7 +37,7 @@ def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
 
 def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:
     """Whether the sieve can keep its bounds: within so many bytes, if that is said."""
-    size = bound_bytes(layout.n_rows, n_clusters)
+    size = bound_bytes(layout.n_rows, n_clusters, dense=layout.frequent is None)
     return room_for(size) and (room is None or size <= room)
 
 

@@ -10,6 +10,13 @@ Arrays = Callable[[str, tuple[int, ...], Any], NDArray[Any]]
 """An array by name, shape (rows first) and dtype, contiguous and not filled."""
 
 
+CACHE_LINE = 64
+
+
 def in_memory(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Memory of its own for each."""
-    return np.empty(shape, dtype)
+    """Memory of its own for each, from the beginning of a cache line on."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    memory = np.empty(size + CACHE_LINE, np.uint8)
+    skip = -memory.ctypes.data % CACHE_LINE
+    aligned: NDArray[Any] = memory[skip : skip + size].view(dtype)
+    return aligned.reshape(shape)

@@ -1,0 +1,164 @@
+// Visits of sparse rows to lines of centers, a chunk of rows at a time.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "../centers.hpp"
+#include "../packed.hpp"
+
+namespace arcmeans {
+
+// Rows of a chunk in ascending order, by their places there.
+class RowList {
+ public:
+  explicit RowList(std::size_t most = 0) : rows_(new std::int32_t[most]) {}
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::int32_t operator[](std::size_t at) const { return rows_[at]; }
+  const std::int32_t* begin() const { return rows_.get(); }
+  const std::int32_t* end() const { return rows_.get() + size_; }
+
+  void clear() { size_ = 0; }
+  void add(std::int32_t row, bool really = true) {
+    rows_[size_] = row;
+    size_ += really;
+  }
+  // Leaves those for which use(row) is true.
+  template <class Use>
+  void keep(const Use& use) {
+    const std::size_t n = size_;
+    size_ = 0;
+    for (std::size_t at = 0; at < n; ++at) add(rows_[at], use(rows_[at]));
+  }
+
+ private:
+  std::unique_ptr<std::int32_t[]> rows_;  // left as they come: most are never used
+  std::size_t size_ = 0;
+};
+
+template <class Feature>
+class LineVisits {
+ public:
+  LineVisits(const PackedRows& packed, const Centers& centers)
+      : packed_(packed),
+        centers_(centers),
+        lines_(centers.lines()),
+        extras_(static_cast<std::size_t>(lines_.count())) {}
+
+  // The rows from here on are named by their place after it.
+  void start(std::int64_t begin) {
+    begin_ = begin;
+    for (auto& extras : extras_) extras.clear();
+  }
+
+  // What the rare features of rows that may be visited add. Their lists lie anywhere: they are
+  // asked for some rows ahead, in two steps.
+  void prepare(const RowList& which) {
+    if (!packed_.any_rare()) return;
+    constexpr std::size_t kNext = 6;
+    const RareLists& lists = centers_.rare();
+    const std::size_t n = which.size();
+    for (std::size_t a = 0; a < n + 2 * kNext; ++a) {
+      if (a < n) {
+        each_rare(which[a], [&](const auto& rare) { lists.prefetch_list(rare.feature); });
+      }
+      if (a >= kNext && a - kNext < n) {
+        each_rare(which[a - kNext],
+                  [&](const auto& rare) { lists.prefetch_entries(rare.feature); });
+      }
+      if (a >= 2 * kNext && a - 2 * kNext < n) collect_extras(which[a - 2 * kNext]);
+    }
+  }
+
+  // Calls use(row, cosines, error) for some rows, in ascending order.
+  template <class Use>
+  void visit(int line, const RowList& which, const Use& use) {
+    if (which.empty()) return;
+    const float rounding = lines_.rounding(line);
+    const auto& extras = extras_[static_cast<std::size_t>(line)];
+    auto extra = std::lower_bound(extras.begin(), extras.end(), which[0],
+                                  [](const Extra& e, std::int32_t row) { return e.row < row; });
+    each_sum<false>(lines_.line(line), which, [&](std::int32_t r, const LineSums& sums) {
+      LineCosines cosines(lines_, line, sums);
+      while (extra != extras.end() && extra->row < r) ++extra;
+      for (; extra != extras.end() && extra->row == r; ++extra) {
+        cosines.add(extra->lane, extra->value);
+      }
+      use(r, cosines, packed_.error(begin_ + r, rounding));
+    });
+  }
+
+  // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|.
+  template <bool kSizes, class Use>
+  void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
+    const std::size_t n = which.size();
+    for (std::size_t w = 0; w < n; ++w) {
+      if (w + 6 < n) prefetch_row(which[w + 6]);
+      if (w + 2 < n) prefetch(lanes, which[w + 2]);
+      LineSums sums;
+      for (const auto& pair : packed_.pairs<Feature>(begin_ + which[w])) {
+        const Shorts weights = splat_pair(pair.weights);
+        sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
+                 lanes + std::int64_t{pair.features[1]} * kLineShorts,
+                 kSizes ? (weights < 0 ? -weights : weights) : weights);
+      }
+      use(which[w], sums);
+    }
+  }
+
+  template <class Use>
+  void each_rare(std::int32_t r, const Use& use) const {
+    if (!packed_.any_rare()) return;
+    const auto* last = packed_.rare_end(begin_ + r);
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) use(*rare);
+  }
+
+ private:
+  // What a rare feature adds to the cosine of one row and one lane, in units.
+  struct Extra {
+    std::int32_t row;
+    std::int32_t lane;
+    float value;
+  };
+
+  void collect_extras(std::int32_t r) {
+    each_rare(r, [&](const auto& rare) {
+      const double value = static_cast<double>(rare.value) * kCosineUnits;
+      centers_.rare().each(rare.feature, [&](int j, std::int64_t sum) {
+        const double scale = centers_.scales()[static_cast<std::size_t>(j)];
+        extras_[static_cast<std::size_t>(j / kLineShorts)].push_back(
+            {r, j % kLineShorts, static_cast<float>(value * static_cast<double>(sum) * scale)});
+      });
+    });
+  }
+
+  // A row that will be visited: its entries.
+  __attribute__((always_inline)) void prefetch_row(std::int32_t r) const {
+    const auto pairs = packed_.pairs<Feature>(begin_ + r);
+    const auto* first = reinterpret_cast<const char*>(pairs.begin());
+    const auto* last = reinterpret_cast<const char*>(pairs.end());
+    for (; first < last; first += 64) __builtin_prefetch(first);
+  }
+
+  // The row after next: its last entries, which are the ones not in the cache. Inlined by force:
+  // GCC takes a function that only prefetches for one without effect and drops the call.
+  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
+    const auto pairs = packed_.pairs<Feature>(begin_ + r);
+    const auto count = std::min<std::ptrdiff_t>(6, pairs.end() - pairs.begin());
+    for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
+      __builtin_prefetch(lanes + std::int64_t{pair->features[0]} * kLineShorts);
+      __builtin_prefetch(lanes + std::int64_t{pair->features[1]} * kLineShorts);
+    }
+  }
+
+  const PackedRows& packed_;
+  const Centers& centers_;
+  const FilterLines& lines_;
+  std::int64_t begin_ = 0;
+  std::vector<std::vector<Extra>> extras_;  // by line, in the order of the rows
+};
+
+}  // namespace arcmeans

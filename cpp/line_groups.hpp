@@ -1,0 +1,67 @@
+// Groups of the centers of a line, for bounds that many centers share.
+//
+// Few centers have a bound each; the more there are, the more share one, so that from 129 to 1024
+// centers the bounds of a row are one cache line. Lane l of a line is in its group l modulo
+// their number, which is a power of two: the largest of each is found by folding vectors in half.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "simd.hpp"
+
+namespace arcmeans {
+
+class LineGroups {
+ public:
+  explicit LineGroups(int n_centers)
+      : n_centers_(n_centers),
+        bits_(n_centers <= 128   ? 5
+              : n_centers <= 512 ? 1
+                                 : 0) {}
+
+  // Of a line.
+  int per_line() const { return 1 << bits_; }
+  int of(int center) const { return (center / kLineShorts << bits_) + (center & (per_line() - 1)); }
+  int line(int group) const { return group >> bits_; }
+  int n_lines() const { return (n_centers_ + kLineShorts - 1) / kLineShorts; }
+  int count() const { return n_lines() << bits_; }
+  // Cache lines of bounds, of 32 groups each.
+  int n_bound_lines() const { return (count() + kLineShorts - 1) / kLineShorts; }
+  // The most centers in one.
+  int size() const { return kLineShorts >> bits_; }
+  // One bit for each group of a line of bounds that has a center.
+  std::uint32_t valid(int bound_line) const {
+    std::uint32_t bits = 0;
+    for (int l = 0; l < kLineShorts; ++l) {
+      const int group = bound_line * kLineShorts + l;
+      const int first = line(group) * kLineShorts + (group & (per_line() - 1));
+      if (first < n_centers_) bits |= 1U << l;
+    }
+    return bits;
+  }
+  // One bit for the first group of each line of a line of bounds.
+  std::uint32_t firsts() const {
+    std::uint32_t bits = 0;
+    for (int l = 0; l < kLineShorts; l += per_line()) bits |= 1U << l;
+    return bits;
+  }
+  // Calls use(center) for the centers of a group.
+  template <class Use>
+  void each_center(int group, const Use& use) const {
+    const int first = line(group) * kLineShorts;
+    const int last = std::min(first + kLineShorts, n_centers_);
+    for (int j = first + (group & (per_line() - 1)); j < last; j += per_line()) use(j);
+  }
+  // The line of bounds with the groups of a line, and their bits there.
+  int bound_line(int line) const { return (line << bits_) / kLineShorts; }
+  std::uint32_t bits(int line) const {
+    return (~0U >> (kLineShorts - per_line())) << ((line << bits_) % kLineShorts);
+  }
+
+ private:
+  int n_centers_;
+  int bits_;
+};
+
+}  // namespace arcmeans
