@@ -543,6 +543,34 @@ def test_drifts_below_one_step_add_up():
     assert np.count_nonzero(told) > 0.9 * len(told)
 
 
+@pytest.mark.parametrize("n_frequent", [None, 3])
+def test_shares_of_what_was_add_up(n_frequent):
+    """Rows that others do not meet come and go: all that changes for those is a center's scale."""
+    rng = np.random.default_rng(9)
+    k, steps = 170, 6
+    angle = np.pi / 4 + np.sort(rng.uniform(-0.05, 0.05, k)).repeat(2)
+    X = np.zeros((2 * k + steps * k, 2 + steps))
+    X[: 2 * k, 0], X[: 2 * k, 1] = np.cos(angle), np.sin(angle)
+    X[2 * k + np.arange(steps * k), 2 + np.arange(steps * k) // k] = 1.0
+    weights = np.where(np.arange(len(X)) < 2 * k, 100.0, 34.0)
+    rows = unit_rows(sp.csr_array(X), sample_weight=weights)
+    if n_frequent is not None:
+        rows = split(rows, n_frequent)
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    told = 0
+    for step in [0, *range(steps), *range(steps)[::-1]]:
+        labels = np.full(len(X), -1, np.int32)
+        labels[: 2 * k] = np.arange(2 * k) // 2
+        labels[2 * k : 2 * k + step * k] = np.arange(step * k) % k
+        pushed.push(labels)
+        engine.assign(pushed.centers)
+        told += engine._kept._moves.told
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        assert_bounds_hold(engine, pushed.centers, full(rows))
+    assert told >= 2 * steps - 2
+
+
 @pytest.mark.threads
 @pytest.mark.parametrize(
     ("n_frequent", "weighted"), [(0, False), (7, True), (30, False), (None, True)]

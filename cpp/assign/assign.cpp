@@ -66,9 +66,9 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, i
   std::int64_t n = lines.bytes() <= kLastCache ? few : 32768;
   // Several chunks for each thread, so that none waits for long.
   if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
-  // What is kept of a chunk while it lasts, beside a few numbers a row: four bytes for each row and
-  // line, bounds where none stay.
-  const std::int64_t bytes = lines.count() * std::int64_t{keep ? 4 : 4 + 2 * kLineShorts + 2};
+  // What is kept of a chunk while it lasts, beside a few numbers a row: eight bytes for each row
+  // and line, bounds where none stay.
+  const std::int64_t bytes = lines.count() * std::int64_t{keep ? 8 : 8 + 2 * kLineShorts + 2};
   return std::max<std::int64_t>(1, std::min(n, kScratch / bytes));
 }
 

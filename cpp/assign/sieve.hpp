@@ -62,6 +62,7 @@ class Sieve {
     lower_.resize(n);
     limit_.resize(n);
     reach_.resize(n);
+    found_.resize(n);
     best_.resize(n);
     if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride()));
     for (int b = 0; b < groups_.n_bound_lines(); ++b) valid_[at(b)] = groups_.valid(b);
@@ -165,7 +166,12 @@ class Sieve {
     active_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
       const bool zero = rows_.zero[begin_ + r] != 0;
-      const bool active = !zero && (reach_[at(r)] == kAll || reaches(r));
+      std::uint32_t found = 0;  // by line of bounds, as far as they go
+      for (int b = 0; b < groups_.n_bound_lines(); ++b) {
+        found |= std::uint32_t{reaching_groups(b, r) != 0} << (b % kLineShorts);
+      }
+      found_[at(r)] = found;
+      const bool active = !zero && (reach_[at(r)] == kAll || found != 0);
       work_.skipped_by_bounds += !active && !zero;
       active_.add(r, active);
     }
@@ -275,11 +281,11 @@ class Sieve {
         reaching_[at(line)].add(r, reaches && line != own);
       };
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        std::uint32_t found = reaching_groups(b, r);
-        if (groups_.size() == 1) {
-          list(b, found != 0);
+        if (groups_.size() == 1) {  // a line of bounds is a line, and there are few
+          list(b, (found_[at(r)] >> b & 1U) != 0);
           continue;
         }
+        std::uint32_t found = reaching_groups(b, r);
         while (found != 0) {
           const int line = groups_.line(b * kLineShorts + __builtin_ctz(found));
           found &= ~groups_.bits(line);
@@ -450,9 +456,10 @@ class Sieve {
   LineVisits<Feature> visits_;
   std::int64_t begin_ = 0;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
-  std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
-  std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll
+  std::vector<std::int32_t> lower_;   // of each row on its best center, in 256ths of a unit
+  std::vector<std::int16_t> limit_;   // the least upper bound that reaches it, in units
+  std::vector<std::int32_t> reach_;   // kLone, kSeveral, kAll
+  std::vector<std::uint32_t> found_;  // lines of bounds that hold a bound that reaches
   std::vector<Best> best_;
   Buffer<std::int16_t> scratch_;
   RowList active_, told_, reached_, lone_, this_row_{1};
