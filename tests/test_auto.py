@@ -66,6 +66,7 @@ def test_bounds_are_kept_where_they_fit(k, monkeypatch):
     needed = bound_bytes(140, k, dense=False)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
     assert kept.tops is None
+    assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
     assert needed == kept.lower.nbytes + kept.uppers.nbytes
     for dense in (True, False):
         assert bound_bytes(1, 70, dense) == (4 + 2 * 96 + 6 if dense else 4 + 2 * 96)
