@@ -5,7 +5,6 @@
 // their number, which is a power of two: the largest of each is found by folding vectors in half.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "simd.hpp"
@@ -45,13 +44,6 @@ class LineGroups {
     std::uint32_t bits = 0;
     for (int l = 0; l < kLineShorts; l += per_line()) bits |= 1U << l;
     return bits;
-  }
-  // Calls use(center) for the centers of a group.
-  template <class Use>
-  void each_center(int group, const Use& use) const {
-    const int first = line(group) * kLineShorts;
-    const int last = std::min(first + kLineShorts, n_centers_);
-    for (int j = first + (group & (per_line() - 1)); j < last; j += per_line()) use(j);
   }
   // The line of bounds with the groups of a line, and their bits there.
   int bound_line(int line) const { return (line << bits_) / kLineShorts; }
