@@ -136,6 +136,7 @@ class Drifts {
 
  private:
   static constexpr double kSmallest = 1e-6;
+  // Up to which features whose sum did not change stay out of the lines.
   static constexpr double kSmallShare = 0.02;
   // The length of a group in the lines. A sum of products is at most (kUnitRow + ½√n)·(that + √n).
   static constexpr double kLongest = 30000.0;
@@ -222,7 +223,7 @@ class Drifts {
     }
   }
 
-  // What the scale does to them is in the slack, so only the change of the sum counts.
+  // What the scale does to them is in the slack or the share, so only the change of the sum counts.
   void write_rare(const std::vector<Move>& moves) {
     for (const std::int32_t feature : rare_used_) {
       const auto f = static_cast<std::size_t>(feature - n_frequent_);

@@ -60,6 +60,13 @@ def test_auto_fits_into_memory(monkeypatch):
         assert auto.chosen(short, 100, 1).algorithm == expected
 
 
+def test_what_bounds_take():
+    """One for each center where they are few or rows are dense, and 32 up to 1024 centers."""
+    assert [bound_bytes(1, k, dense=False) for k in (70, 129, 1024, 1025)] == [196, 68, 68, 132]
+    assert bound_bytes(1, 70, dense=True) == 196 + 2 * 3
+    assert bound_bytes(1, 1024, dense=True) == 4 + 2 * 1024 + 2 * 32
+
+
 @pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
 def test_bounds_are_kept_where_they_fit(k, monkeypatch):
     rows = unit_rows(sp.csr_array(np.ones((140, 10))))
@@ -68,9 +75,6 @@ def test_bounds_are_kept_where_they_fit(k, monkeypatch):
     assert kept.tops is None
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
     assert needed == kept.lower.nbytes + kept.uppers.nbytes
-    for dense in (True, False):
-        assert bound_bytes(1, 70, dense) == (4 + 2 * 96 + 6 if dense else 4 + 2 * 96)
-    assert [bound_bytes(1, n, False) for n in (129, 1024, 1025)] == [68, 68, 132]
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)

@@ -51,7 +51,7 @@ class EngineOptions:
     merge_repeats: bool = False
     """Whether a pass takes only one of rows that are equal, where many are."""
     keep_bounds: bool = True
-    """Whether the sieve keeps its bounds of 2 bytes a row and center from pass to pass."""
+    """Whether the sieve keeps its bounds from pass to pass."""
     hamerly_update: str = "tight"
     """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
     n_groups: int | None = None
