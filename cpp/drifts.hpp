@@ -61,7 +61,7 @@ class Drifts {
   };
 
   Drifts(int n_centers, std::int32_t n_frequent, std::int32_t n_features, bool any_sign)
-      : groups_(n_centers),
+      : groups_(n_centers, false),
         any_sign_(any_sign),
         n_frequent_(n_frequent),
         line_size_(static_cast<std::size_t>(n_frequent) * kLineShorts),

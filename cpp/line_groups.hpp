@@ -1,8 +1,8 @@
 // Groups of the centers of a line, for bounds that many centers share.
 //
-// Few centers have a bound each; the more there are, the more share one, so that from 129 to 1024
-// centers the bounds of a row are one cache line. Lane l of a line is in its group l modulo
-// their number, which is a power of two: the largest of each is found by folding vectors in half.
+// Few centers have a bound each; the more there are, the more share one, so that up to 1024 centers
+// the bounds of a row are one cache line, or few. Lane l of a line is in its group l modulo their
+// number, which is a power of two: the largest of each is found by folding vectors in half.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,8 @@ namespace arcmeans {
 
 class LineGroups {
  public:
-  explicit LineGroups(int n_centers)
-      : n_centers_(n_centers),
-        bits_(n_centers <= 128   ? 5
-              : n_centers <= 512 ? 1
-                                 : 0) {}
+  LineGroups(int n_centers, bool dense)
+      : n_centers_(n_centers), bits_(dense ? for_dense(n_lines()) : for_sparse(n_lines())) {}
 
   // Of a line.
   int per_line() const { return 1 << bits_; }
@@ -52,6 +49,13 @@ class LineGroups {
   }
 
  private:
+  static int for_sparse(int n_lines) { return n_lines <= 4 ? 5 : n_lines <= 16 ? 1 : 0; }
+  static int for_dense(int n_lines) {
+    int bits = 5;
+    while (bits > 0 && (n_lines << bits) > kLineShorts) --bits;
+    return bits;
+  }
+
   int n_centers_;
   int bits_;
 };

@@ -286,10 +286,6 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                    [](nb::handle_t<SieveMoves> self) {
                      return view(self, nb::cast<const SieveMoves&>(self).falls);
                    })
-      .def_prop_ro("line_rises",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).line_rises);
-                   })
       .def_ro("told", &SieveMoves::told)
       .def_prop_ro("rise_rooms",
                    [](nb::handle_t<SieveMoves> self) {
@@ -299,7 +295,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
         return view(self, nb::cast<const SieveMoves&>(self).fall_rooms);
       });
   nb::class_<LineGroups>(m, "LineGroups")
-      .def(nb::init<int>())
+      .def(nb::init<int, bool>())
       .def_prop_ro("count", &LineGroups::count)
       .def_prop_ro("n_bounds",
                    [](const LineGroups& groups) { return groups.n_bound_lines() * kLineShorts; })
@@ -309,13 +305,13 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       [](const HeldRows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
          Out<std::int32_t> labels, Out<std::int32_t> previous,
          std::optional<Out<std::int32_t>> lower, std::optional<Out2<std::int16_t>> uppers,
-         std::optional<Out2<std::int16_t>> tops, int n_threads, std::int64_t chunk_rows) {
+         int n_threads, std::int64_t chunk_rows) {
         const SieveState state{labels.data(), previous.data(), data_or_null(lower),
-                               data_or_null(uppers), data_or_null(tops)};
+                               data_or_null(uppers)};
         return sift(rows, packed, centers, moves, state, {n_threads, chunk_rows});
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-      nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), Released());
+      nb::arg().none(), nb::arg(), nb::arg(), Released());
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def(
           "__init__",

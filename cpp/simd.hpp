@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -196,12 +195,6 @@ inline void largest_modulo(Vector v, float* to) {
 inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
-inline std::int16_t largest(Shorts v) {
-  using Unsigned = std::uint32_t __attribute__((vector_size(kVectorBytes)));
-  const Ints odd = reinterpret_cast<Ints>(v) >> 16;
-  const Ints even = reinterpret_cast<Ints>(reinterpret_cast<Unsigned>(v) << 16) >> 16;
-  return static_cast<std::int16_t>(largest(even > odd ? even : odd));
-}
 constexpr int kVectorShorts = kVectorBytes / 2;
 
 // One bit for each pair of numbers: whether the first is at least the second.
@@ -223,22 +216,7 @@ inline std::uint32_t at_least(Shorts a, Shorts b) {
 #endif
 }
 
-// The numbers with a bit, and in place of the others another.
-inline Shorts chosen(std::uint32_t bits, Shorts a, Shorts other) {
-#if defined(__AVX512BW__)
-  return reinterpret_cast<Shorts>(
-      _mm512_mask_mov_epi16(reinterpret_cast<__m512i>(other), bits, reinterpret_cast<__m512i>(a)));
-#else
-  Shorts bit;
-  for (int l = 0; l < kVectorShorts; ++l) bit[l] = static_cast<std::int16_t>(1U << l);
-  return ((Shorts{} + static_cast<std::int16_t>(bits)) & bit) != 0 ? a : other;
-#endif
-}
-
 // Sums that wrap.
-inline std::int16_t wrapped_sum(std::int16_t a, std::int16_t b) {
-  return static_cast<std::int16_t>(a + b);
-}
 inline Shorts wrapped_sum(Shorts a, Shorts b) {
   using Unsigned = std::uint16_t __attribute__((vector_size(kVectorBytes)));
   return reinterpret_cast<Shorts>(reinterpret_cast<Unsigned>(a) + reinterpret_cast<Unsigned>(b));
@@ -255,20 +233,11 @@ inline Floats load_wrapped_sums(const std::int16_t* a, const std::int16_t* b) {
       __builtin_convertvector(reinterpret_cast<Signed>(static_cast<Half>(x + y)), Ints), Floats);
 }
 
-// One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`. Both b
-// and the limit are 32 numbers or one.
-template <class B, class Limit>
-inline std::uint32_t sums_reach(const std::int16_t* a, B b, Limit limit) {
-  const auto part = [](auto numbers, int l) {
-    if constexpr (std::is_pointer_v<decltype(numbers)>) {
-      return load(numbers + l);
-    } else {
-      return Shorts{} + numbers;
-    }
-  };
+// One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`.
+inline std::uint32_t sums_reach(const std::int16_t* a, const std::int16_t* b, std::int16_t limit) {
   std::uint32_t reach = 0;
   for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    reach |= at_least(wrapped_sum(load(a + l), part(b, l)), part(limit, l)) << l;
+    reach |= at_least(wrapped_sum(load(a + l), load(b + l)), Shorts{} + limit) << l;
   }
   return reach;
 }
@@ -280,17 +249,6 @@ inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const s
     const Shorts taken = wrapped_sum(load(numbers + l), excess > 0 ? -excess : Shorts{});
     std::memcpy(numbers + l, &taken, sizeof taken);
   }
-}
-
-// The largest of some of 32 sums, each wrapped to 16 bits; or `least`, where that is larger.
-inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b, std::uint32_t lanes,
-                                std::int16_t least) {
-  Shorts top = Shorts{} + least;
-  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    const Shorts sums = chosen(lanes >> l, wrapped_sum(load(a + l), load(b + l)), top);
-    top = sums > top ? sums : top;
-  }
-  return largest(top);
 }
 
 }  // namespace arcmeans

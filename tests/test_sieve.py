@@ -17,13 +17,13 @@ from arcmeans.engine import Engine, EngineOptions
 from arcmeans.layout import Frequent, frequent
 from arcmeans.loop import run
 from arcmeans.rows import unit_rows
-from arcmeans.sieve import LINE
 
 from .test_exactness import assert_same_bits
 
 UNIT = 8192
 FINE = 256
 ROW = 32767.0
+LINE = 32
 
 
 def split(rows, n_frequent):
@@ -101,36 +101,13 @@ def assert_bounds_hold(engine, centers, values, tight=False):
     filters, margin = (e[here] for e in errors_of(rows, centers))
     own = true[each, label]
     assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
-    if rows.starts is None:
-        assert_each_center_bounded(kept, here, true, label, margin, filters if tight else None)
-    else:
-        assert_each_group_bounded(kept, here, true, label, margin, filters if tight else None)
+    groups = _core.native.LineGroups(k, rows.starts is None)
+    assert_groups_bounded(groups, kept, here, true, label, margin, filters if tight else None)
 
 
-def assert_each_center_bounded(kept, here, true, label, margin, filters):
-    """Of dense rows: a bound for each center, and one for each line."""
+def assert_groups_bounded(groups, kept, here, true, label, margin, filters):
+    """A bound for each group of centers, without the own."""
     each, k = np.arange(len(here)), true.shape[1]
-    lines = -(-k // LINE)
-    stored = kept.uppers.reshape(lines, -1, LINE)[:, here].transpose(1, 0, 2)
-    uppers = now(stored.reshape(len(here), -1)[:, :k], np.asarray(kept._moves.rises))
-    slack = uppers.astype(np.longdouble) / UNIT - true - 2 * margin[:, None]
-    if filters is not None:  # all of them have just been found
-        of_lanes = np.repeat(filters, LINE, axis=1)[:, :k]
-        assert np.all(slack <= 2 * (of_lanes + 2 * margin[:, None]) + 3.1 / UNIT)
-        assert np.all(slack >= 0)
-    slack[each, label] = 0  # not looked at
-    assert np.all(slack >= 0)
-    tops = now(kept.tops.reshape(lines, -1)[:, here].T, kept._moves.line_rises)
-    true[each, label] = -2
-    for line in range(lines):
-        highest = true[:, line * LINE : (line + 1) * LINE].max(axis=1) + 2 * margin
-        assert np.all(tops[:, line] / UNIT >= np.where(highest < -1, -2, highest))
-
-
-def assert_each_group_bounded(kept, here, true, label, margin, filters):
-    """Of sparse rows: a bound for each group of centers, without the own."""
-    each, k = np.arange(len(here)), true.shape[1]
-    groups = _core.native.LineGroups(k)
     of = np.array([groups.of(j) for j in range(k)])
     uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
     true[each, label] = -2
@@ -324,7 +301,7 @@ def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
     assert moves.told
     assert np.count_nonzero(moved) > 0.5 * k
     assert np.all(moves.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
-    groups = _core.native.LineGroups(k)
+    groups = _core.native.LineGroups(k, False)
     largest = np.zeros(groups.count)
     np.maximum.at(largest, [groups.of(j) for j in range(k)], moved)
     assert np.all(moves.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])

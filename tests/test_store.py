@@ -432,7 +432,7 @@ def test_the_sieve_keeps_bounds_that_fit(tmp_path):
 
 def test_auto_keeps_to_the_limit(tmp_path):
     """Dense rows without room for bounds are lloyd's, which counts no lines."""
-    X = np.random.default_rng(0).random((200, 30))
+    X = np.random.default_rng(0).random((200, 40))
     store = RowStore.write(tmp_path / "rows", [X])
     for limit, sieve in ((bound_bytes(200, 96, dense=True) * 4 // 3 + 4, True), (10_000, False)):
         model = SphericalKMeans(96, init="random", random_state=0, memory_limit=limit).fit(store)

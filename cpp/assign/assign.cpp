@@ -2,11 +2,13 @@
 
 #include <stdexcept>
 
+#include "dense_visits.hpp"
 #include "elkan.hpp"
 #include "hamerly.hpp"
 #include "lloyd.hpp"
 #include "simplified_elkan.hpp"
 #include "simplified_hamerly.hpp"
+#include "sparse_visits.hpp"
 
 namespace arcmeans {
 
@@ -49,17 +51,18 @@ Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
     });
   };
   if constexpr (RowsOf::Row::dense) {
-    return pass(Named<DenseSieve<RowsOf>>());
+    return pass(Named<Sieve<RowsOf, DenseVisits>>());
   } else {
-    return packed.narrow() ? pass(Named<Sieve<RowsOf, std::uint16_t>>())
-                           : pass(Named<Sieve<RowsOf, std::uint32_t>>());
+    return packed.narrow() ? pass(Named<Sieve<RowsOf, SparseVisits<std::uint16_t>>>())
+                           : pass(Named<Sieve<RowsOf, SparseVisits<std::uint32_t>>>());
   }
 }
 
 // How many rows go through the lines one after another. Lines that stay in a processor's last cache
 // from chunk to chunk let the rows stay in the cache before it; others are fetched for every chunk,
 // and many rows have to make up for it.
-std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, int n_threads) {
+std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, int n_bound_lines,
+                        int n_threads) {
   constexpr std::int64_t kLastCache = std::int64_t{24} << 20;
   constexpr std::int64_t kScratch = std::int64_t{32} << 20;
   const std::int64_t few = 2048;
@@ -68,7 +71,7 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, bool keep, i
   if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
   // What is kept of a chunk while it lasts, beside a few numbers a row: eight bytes for each row
   // and line, bounds where none stay.
-  const std::int64_t bytes = lines.count() * std::int64_t{keep ? 8 : 8 + 2 * kLineShorts + 2};
+  const std::int64_t bytes = 8 * lines.count() + 2 * kLineShorts * n_bound_lines;
   return std::max<std::int64_t>(1, std::min(n, kScratch / bytes));
 }
 
@@ -87,8 +90,8 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
   moves.add(centers, packed.nonnegative(), by_drifts ? centers.drifts() : nullptr);
   const SieveDrift drift(moves);
   if (options.chunk_rows == 0) {
-    options.chunk_rows =
-        sieve_rows(rows, centers.lines(), state.uppers != nullptr, options.n_threads);
+    options.chunk_rows = sieve_rows(
+        rows, centers.lines(), state.uppers ? 0 : moves.groups.n_bound_lines(), options.n_threads);
   }
   return visit(rows, [&](const auto& typed) -> Work {
     return sift(typed, packed, centers, drift, state, options);

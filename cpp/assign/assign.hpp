@@ -4,7 +4,6 @@
 #include "center_tests.hpp"
 #include "row_loop.hpp"
 #include "sieve.hpp"
-#include "sieve_dense.hpp"
 
 namespace arcmeans {
 

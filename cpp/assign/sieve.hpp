@@ -1,5 +1,5 @@
 // `sieve`: a filter in 16 bits over whole cache lines of centers, and bounds in 16 bits that groups
-// of centers share. For sparse rows; sieve_dense.hpp is for dense ones.
+// of centers share.
 //
 // *Filter.* One visit to a line (filter_lines.hpp) gives the cosines of a row to 32 centers, each
 // within `error` of the truth. A row for which one center stands clear of all others is decided;
@@ -10,10 +10,10 @@
 // risen is the bound now. That of the own group leaves the own center out. For each row a lower
 // bound on the own center, stored with the center's cumulative fall.
 //
-// *Drifts.* Rises and falls are lengths, ‖c′ − c‖ or for rows without negative values ‖(c′ − c)⁺‖
-// and ‖(c′ − c)⁻‖: what a product with any unit vector can have gained or lost. A row whose bounds
-// fail by them visits the lines of the drifts (drifts.hpp), which tell what it can have gained and
-// lost itself in the last move, and takes the rest back.
+// *Drifts*, of sparse rows. Rises and falls are lengths, ‖c′ − c‖ or for rows without negative
+// values ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖: what a product with any unit vector can have gained or lost.
+// A row whose bounds fail by them visits the lines of the drifts (drifts.hpp), which tell what it
+// can have gained and lost itself in the last move, and takes the rest back.
 //
 // A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
 // the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
@@ -31,14 +31,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "line_visits.hpp"
+#include "../packed.hpp"
+#include "row_list.hpp"
 #include "row_loop.hpp"
 #include "sieve_drift.hpp"
 #include "sieve_state.hpp"
 
 namespace arcmeans {
 
-template <class RowsOf, class Feature>
+template <class RowsOf, class Visits>
 class Sieve {
  public:
   Sieve(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
@@ -74,7 +75,9 @@ class Sieve {
     visits_.start(begin);
     recall();
     scan();
-    if (drift_.told()) take_drifts_back();
+    if constexpr (!RowsOf::Row::dense) {
+      if (drift_.told()) take_drifts_back();
+    }
     list_lines();
     visits_.prepare(active_);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
@@ -334,6 +337,12 @@ class Sieve {
         return take<1>(line, r, cosines, error);
       case 2:
         return take<2>(line, r, cosines, error);
+      case 4:
+        return take<4>(line, r, cosines, error);
+      case 8:
+        return take<8>(line, r, cosines, error);
+      case 16:
+        return take<16>(line, r, cosines, error);
       default:
         return take<kLineShorts>(line, r, cosines, error);
     }
@@ -352,7 +361,7 @@ class Sieve {
     } else {
       cosines.largest_of<kGroups>(tops);
       top = tops[0];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (int g = 0; g < kGroups; ++g) {
         to[g] = static_cast<std::int16_t>(upper(tops[g], error) - then[g]);
         top = std::max(top, tops[g]);
@@ -453,7 +462,7 @@ class Sieve {
   const SieveState& state_;
   Work& work_;
   LineGroups groups_;
-  LineVisits<Feature> visits_;
+  Visits visits_;
   std::int64_t begin_ = 0;
   std::int32_t count_ = 0;
   std::vector<std::int32_t> lower_;   // of each row on its best center, in 256ths of a unit

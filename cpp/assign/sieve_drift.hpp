@@ -10,25 +10,21 @@
 
 namespace arcmeans {
 
-// What has happened since the bounds were begun: of each center how far it fell; of each slot, the
-// centers that share a bound, the largest rise of any of them in each move. Dense rows have a bound
-// for each center, and one for each line beside; sparse rows one for each group (line_groups.hpp).
+// What has happened since the bounds were begun: of each center how far it fell; of each group of
+// centers that share a bound the largest rise of any of them in each move.
 struct SieveMoves {
-  bool dense;
   LineGroups groups;
-  std::vector<double> falls, rises, line_rises;
+  std::vector<double> falls, rises;
   // Of the last move, the part of rises and falls that lines tell (drifts.hpp): what follows from
   // them for a row is less, and the rest can be taken back. Beside it, shares of the cosines.
   bool told = false;
   std::vector<double> rise_rooms, fall_rooms;
   std::vector<double> stretches, shrinkings, last_falls;
 
-  SieveMoves(int n_centers, bool dense_rows)
-      : dense(dense_rows),
-        groups(n_centers),
+  SieveMoves(int n_centers, bool dense)
+      : groups(n_centers, dense),
         falls(static_cast<std::size_t>(n_centers)),
-        rises(dense ? falls.size() : static_cast<std::size_t>(groups.count())),
-        line_rises(static_cast<std::size_t>(groups.n_lines())),
+        rises(static_cast<std::size_t>(groups.count())),
         rise_rooms(rises.size()),
         fall_rooms(falls.size()),
         stretches(rises.size()),
@@ -40,10 +36,9 @@ struct SieveMoves {
     told = drifts && drifts->known();
     std::vector<double> largest(rises.size()), largest_slack(rises.size());
     std::vector<double> largest_stretch(rises.size());
-    std::vector<double> largest_of_line(line_rises.size());
     for (int j = 0; j < moved.size(); ++j) {
       const auto c = static_cast<std::size_t>(j);
-      const auto slot = dense ? c : static_cast<std::size_t>(groups.of(j));
+      const auto group = static_cast<std::size_t>(groups.of(j));
       const double rise = moved.rise(j, nonnegative);
       const double fall = moved.fall(j, nonnegative);
       const Drifts::Beside gained = told ? drifts->gained(j) : Drifts::Beside{};
@@ -52,17 +47,15 @@ struct SieveMoves {
       last_falls[c] = fall;
       fall_rooms[c] = std::max(0.0, fall - lost.slack);
       shrinkings[c] = lost.stretch;
-      largest[slot] = std::max(largest[slot], rise);
-      largest_slack[slot] = std::max(largest_slack[slot], std::min(rise, gained.slack));
-      largest_stretch[slot] = std::max(largest_stretch[slot], gained.stretch);
-      largest_of_line[c / kLineShorts] = std::max(largest_of_line[c / kLineShorts], rise);
+      largest[group] = std::max(largest[group], rise);
+      largest_slack[group] = std::max(largest_slack[group], std::min(rise, gained.slack));
+      largest_stretch[group] = std::max(largest_stretch[group], gained.stretch);
     }
-    for (std::size_t slot = 0; slot < rises.size(); ++slot) {
-      rises[slot] += largest[slot];
-      rise_rooms[slot] = largest[slot] - largest_slack[slot];
+    for (std::size_t group = 0; group < rises.size(); ++group) {
+      rises[group] += largest[group];
+      rise_rooms[group] = largest[group] - largest_slack[group];
     }
     stretches = largest_stretch;
-    for (std::size_t l = 0; l < line_rises.size(); ++l) line_rises[l] += largest_of_line[l];
   }
 };
 
@@ -75,16 +68,15 @@ class SieveDrift {
   explicit SieveDrift(const SieveMoves& moves)
       : groups_(moves.groups),
         lanes_((moves.rises.size() + kLineShorts - 1) / kLineShorts * kLineShorts),
-        lines_(moves.line_rises.size()),
         own_(moves.falls.size()),
         told_(moves.told),
         rise_rooms_(lanes_.now.size()),
         stretches_(lanes_.now.size()),
         losses_(own_.now.size()) {
-    for (std::size_t slot = 0; slot < moves.rises.size(); ++slot) {
-      lanes_.set(slot, moves.rises[slot] * kCosineUnits);
-      rise_rooms_[slot] = static_cast<std::int16_t>(moves.rise_rooms[slot] * kCosineUnits);
-      stretches_[slot] = static_cast<float>(moves.stretches[slot] * (1.0 + 0x1p-20));
+    for (std::size_t group = 0; group < moves.rises.size(); ++group) {
+      lanes_.set(group, moves.rises[group] * kCosineUnits);
+      rise_rooms_[group] = static_cast<std::int16_t>(moves.rise_rooms[group] * kCosineUnits);
+      stretches_[group] = static_cast<float>(moves.stretches[group] * (1.0 + 0x1p-20));
     }
     for (std::size_t j = 0; j < moves.falls.size(); ++j) {
       own_.set(j, moves.falls[j] * kCosineUnits * (1 << kFineBits));
@@ -93,13 +85,10 @@ class SieveDrift {
                     static_cast<std::int32_t>(moves.last_falls[j] * fine) + 2,
                     static_cast<float>(moves.shrinkings[j] * (1.0 + 0x1p-20))};
     }
-    for (std::size_t line = 0; line < lines_.now.size(); ++line) {
-      lines_.set(line, moves.line_rises[line] * kCosineUnits);
-    }
   }
 
   // What can be taken back, less what the lines of the drifts tell for the row: from the upper
-  // bounds of a line of slots; of the own center's fall, in 256ths. And the share of a cosine that
+  // bounds of a line of groups; of the own center's fall, in 256ths. And the share of a cosine that
   // those lines do not tell.
   struct Loss {
     std::int32_t room;
@@ -112,12 +101,10 @@ class SieveDrift {
   const float* stretches(int line) const { return stretches_.data() + line * kLineShorts; }
   const Loss& loss(std::int32_t label) const { return losses_[static_cast<std::size_t>(label)]; }
 
-  // What is to be added to stored upper bounds: of a line of slots, of all centers of a line.
+  // What is to be added to the stored upper bounds of a line of groups.
   const std::int16_t* lanes_now(int line) const { return lanes_.now.data() + line * kLineShorts; }
-  std::int16_t line_now(int line) const { return lines_.now[static_cast<std::size_t>(line)]; }
   // What is to be taken from upper bounds to be stored.
   const std::int32_t* lanes_then(int line) const { return lanes_.then.data() + line * kLineShorts; }
-  std::int32_t line_then(int line) const { return lines_.then[static_cast<std::size_t>(line)]; }
 
   // From a stored lower bound to that of now and back.
   std::int32_t lower_now(std::int32_t stored, std::int32_t label) const {
@@ -162,7 +149,6 @@ class SieveDrift {
   };
   LineGroups groups_;
   Moved<std::int16_t> lanes_;
-  Moved<std::int16_t> lines_;
   Moved<std::int32_t> own_;
   bool told_;
   std::vector<std::int16_t> rise_rooms_;

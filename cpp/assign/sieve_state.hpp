@@ -1,4 +1,4 @@
-// What both forms of the sieve share: what they keep of the rows, and the exact decision.
+// What the sieve keeps of the rows, and the exact decision.
 #pragma once
 
 #include <limits>
@@ -15,10 +15,7 @@ struct SieveState {
   std::int32_t* labels = nullptr;
   std::int32_t* previous = nullptr;  // out: the labels before the pass
   std::int32_t* lower = nullptr;     // on the own center, in 256ths of a unit, plus its fall
-  // In units less the rise: [row][group] for sparse rows, [line][row][lane] for dense ones; null:
-  // not kept.
-  std::int16_t* uppers = nullptr;
-  std::int16_t* tops = nullptr;  // of dense rows, likewise: [line][row]
+  std::int16_t* uppers = nullptr;    // in units less the rise, [row][group]; null: not kept
 };
 
 struct Choice {

@@ -28,11 +28,10 @@ def chosen(
 
 
 def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
-    if n_features > 24:
-        return "sieve" if n_clusters >= 96 and bounds else "lloyd"
-    if n_clusters < 500:
-        return "lloyd"
-    return "exponion" if n_features <= 8 else "shallot"
+    if n_features <= 16 and n_clusters >= 500:
+        return "exponion" if n_features <= 8 else "shallot"
+    worth_it = n_features >= 32 or n_features * n_clusters >= 4000
+    return "sieve" if worth_it and bounds else "lloyd"
 
 
 def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:

@@ -25,13 +25,13 @@ def required(
     """The bytes a fit needs beyond X and its unit rows: labels, bounds and centers.
 
     The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as the sieve, which
-    does without its bounds where they do not fit, and keeps fewer of sparse rows. n_groups is for
+    does without its bounds where they do not fit, and keeps fewer of dense rows. n_groups is for
     yinyang.
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
     groups = default_groups(n_clusters) if n_groups is None else n_groups
     neighbors = NEIGHBORS * (n_features <= NEIGHBORS_FEATURES)
-    sieve = (8 + bound_bytes(1, n_clusters, dense=True), 0)
+    sieve = (8 + bound_bytes(1, n_clusters, dense=False), 0)
     a_row, a_center = {
         "auto": sieve,
         "lloyd": (8, 0),

@@ -7,42 +7,33 @@ from . import _core
 from .rows import Rows
 from .state import Arrays
 
-LINE = 32
-"""Centers to a cache line."""
 UNKNOWN = np.iinfo(np.int32).min
 """The lower bound of a row of which nothing is known."""
 
 
 def bound_bytes(n_rows: int, n_clusters: int, dense: bool) -> int:
     """What the bounds take: 2 bytes each, and 4 a row for the one on the own center."""
-    lines = -(-n_clusters // LINE)
-    bounds = LINE * lines + lines if dense else _core.native.LineGroups(n_clusters).n_bounds
-    return n_rows * (2 * bounds + 4)
+    return n_rows * (2 * _core.native.LineGroups(n_clusters, dense).n_bounds + 4)
 
 
 class SieveBounds:
     """The bounds of all rows, as arrays (``cpp/assign/sieve_state.hpp``), or none if not kept."""
 
     def __init__(self, rows: Rows, n_clusters: int, keep: bool, arrays: Arrays) -> None:
-        n, lines = rows.n_rows, -(-n_clusters // LINE)
-        dense = rows.starts is None
+        n, dense = rows.n_rows, rows.starts is None
         self._n_frequent = -1
         self._moves = _core.native.SieveMoves(n_clusters, dense)
         self._packed: _core.native.PackedRows | None = None
         self.lower: NDArray[np.int32] | None = None
         """At most the cosine to the own center, plus what that has fallen so far."""
         self.uppers: NDArray[np.int16] | None = None
-        """At least the cosine to each center or group of centers, the own center left out of its
-        group, less what it has risen so far: by row, for dense rows by line of centers and row."""
-        self.tops: NDArray[np.int16] | None = None
-        """Of dense rows, the same for each line of centers, the own center left out."""
+        """At least the cosine to each group of centers, the own center left out of its group, less
+        what it has risen so far."""
         if keep:
             self.lower = arrays("lower", (n,), np.int32)
             self.lower[:] = UNKNOWN
-            width = lines * LINE if dense else _core.native.LineGroups(n_clusters).n_bounds
-            self.uppers = arrays("uppers", (n, width), np.int16)
-            if dense:
-                self.tops = arrays("tops", (n, lines), np.int16)
+            groups = _core.native.LineGroups(n_clusters, dense)
+            self.uppers = arrays("uppers", (n, groups.n_bounds), np.int16)
 
     def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Bounds on the best and the second say too little here: the next pass is a full one."""
@@ -79,7 +70,6 @@ class SieveBounds:
             previous,
             self.lower,
             self.uppers,
-            self.tops,
             n_threads,
             chunk_rows,
         )
