@@ -141,6 +141,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
   m.def(
+      "spread_labels",
+      [](In<std::int32_t> distinct, In<std::int64_t> equal_to, Out<std::int32_t> labels,
+         Out<std::int32_t> previous) {
+        return spread_labels(distinct.data(), equal_to.data(),
+                             static_cast<std::int64_t>(labels.size()), labels.data(),
+                             previous.data());
+      },
+      Released());
+  m.def(
       "hash_labels",
       [](In<std::int32_t> labels, std::int64_t first) {
         return static_cast<std::int64_t>(

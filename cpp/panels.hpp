@@ -63,17 +63,17 @@ class Panels {
     panel.offset[static_cast<std::size_t>(at.lane)] = 0.0F;
   }
 
-  // Whether a center has none of the features of a row; its reference similarity is zero then.
+  // Whether no center has any of the features of a row; its reference similarities are zero then.
   template <class Row>
-  bool apart(int center, const Row& row) const {
-    const Place at = place_[static_cast<std::size_t>(center)];
-    const Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
-    const float* sums = panel.sums.data() + at.lane;
-    bool apart = true;
-    for (std::int64_t e = 0; e < row.size && apart; ++e) {
-      apart = sums[std::int64_t{row.feature(e)} * panel.width()] == 0.0F;
+  bool apart(const Row& row) const {
+    Ints any = {};
+    for (const Panel& panel : panels_) {
+      for (std::int64_t e = 0; e < row.size; ++e) {
+        const float* sums = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
+        for (int l = 0; l < panel.width(); l += kVectorFloats) any |= load(sums + l) != 0.0F;
+      }
     }
-    return apart;
+    return largest(-any) == 0;
   }
 
   // Where the sums of one center stand: feature f at [f · stride].

@@ -162,6 +162,18 @@ inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std:
   });
 }
 
+// Gives all rows the labels of the distinct ones that they are equal to; how many that changes.
+inline std::int64_t spread_labels(const std::int32_t* distinct, const std::int64_t* equal_to,
+                                  std::int64_t n, std::int32_t* labels, std::int32_t* previous) {
+  std::int64_t changed = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    previous[i] = labels[i];
+    labels[i] = distinct[equal_to[i]];
+    changed += previous[i] != labels[i];
+  }
+  return changed;
+}
+
 // A hash of how the rows are labelled; a sum over the rows, so that parts can be added up. `first`
 // is the number of the first row.
 inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n, std::int64_t first) {

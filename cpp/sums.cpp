@@ -23,9 +23,12 @@ struct Members {
 
 Members members_of(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
                    int n_clusters) {
+  std::vector<std::int64_t> changed;
+  for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+    if (previous[i] != labels[i] && rows.counts(i)) changed.push_back(i);
+  }
   auto each = [&](const auto& use) {
-    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-      if (previous[i] == labels[i] || !rows.counts(i)) continue;
+    for (const std::int64_t i : changed) {
       if (previous[i] >= 0) use(static_cast<std::size_t>(previous[i]), Member{i, -1});
       if (labels[i] >= 0) use(static_cast<std::size_t>(labels[i]), Member{i, +1});
     }

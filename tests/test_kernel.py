@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arcmeans import SphericalKMeans, _core
+from arcmeans import _core
 from arcmeans.centers import place_rows
-from arcmeans.engine import ALGORITHMS
+from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
 from arcmeans.rows import unit_rows
 
 
@@ -110,8 +110,9 @@ def test_the_error_bound_covers_its_first_order(size):
     assert bound == np.inf or bound <= 1.0
 
 
+@pytest.mark.parametrize("before", [0, 200])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_zeros_of_float32_are_told_apart(algorithm, simd):
+def test_zeros_of_float32_are_told_apart(algorithm, before, simd):
     """A similarity that float32 rounds to zero is not that of a center without the features."""
     X = sp.csr_array(
         np.array([[1.0, -1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 1, 0]])
@@ -126,6 +127,9 @@ def test_zeros_of_float32_are_told_apart(algorithm, simd):
         ]
     )
     for order, expected in (([0, 1, 2, 3], [1, 0, 0, 0]), ([2, 3, 0, 1], [3, 1, 0, 0])):
-        options = {"init": init[order], "max_iter": 1, "empty_cluster": "keep"}
-        model = SphericalKMeans(4, algorithm=algorithm, **options).fit(X)
-        assert model.labels_.tolist() == expected
+        if before:  # centers without the features of any row, so that the others stand far behind
+            expected = [before + expected[0], 0, 0, 0]
+        seeds = np.vstack([np.eye(5)[[4] * before], init[order]])
+        engine = Engine(unit_rows(X), len(seeds), EngineOptions(algorithm))
+        engine.assign(place_rows(engine.rows, unit_rows(seeds)))
+        assert engine.labels.tolist() == expected

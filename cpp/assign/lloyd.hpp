@@ -48,13 +48,31 @@ class Lloyd {
 
   template <int kLines>
   void visit_panel(const Panel& panel, std::int64_t begin, std::int64_t end) {
+    const bool ahead = short_rows(begin, end);
     for (std::int64_t i = begin; i < end; ++i) {
+      if (ahead && i + kAhead < end) prefetch<kLines>(panel, rows_.row(i + kAhead));
       if (rows_.zero[i]) continue;
       const auto row = rows_.row(i);
       const PanelSimilarities<kLines> of(row, panel);
       // Rounded up: the margin must not shrink when it becomes a float.
       const auto margin = static_cast<float>(panel_error(row.size) * (2.0 + 0x1p-20));
       meet(best_[static_cast<std::size_t>(i - begin)], of, panel.first_center, margin);
+    }
+  }
+
+  // What short rows read lies anywhere, and such a row is over before it has come: it is asked for
+  // some rows ahead.
+  static constexpr std::int64_t kAhead = 8;
+  bool short_rows(std::int64_t begin, std::int64_t end) const {
+    return !RowsOf::Row::dense && rows_.starts[end] - rows_.starts[begin] < 8 * (end - begin);
+  }
+  // Inlined by force: GCC takes a function that only prefetches for one without effect.
+  template <int kLines, class Row>
+  __attribute__((always_inline)) static void prefetch(const Panel& panel, const Row& row) {
+    for (std::int64_t e = 0; e < row.size; ++e) {
+      const float* line = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
+#pragma GCC unroll 8
+      for (int l = 0; l < kLines; ++l) __builtin_prefetch(line + l * kLineFloats);
     }
   }
 

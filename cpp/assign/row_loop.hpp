@@ -95,14 +95,13 @@ Best best_of_all(const Centers& centers, const Row& row, float* similarities, Wo
 
   ++work.exact_decisions;
   const double top = best.similarity;
+  if (top == 0.0 && centers.panels().apart(row)) {
+    best.center = 0;  // as similar as all others
+    return best;
+  }
   best.similarity = -std::numeric_limits<double>::infinity();
-  bool any_apart = false;
   for (int j = 0; j < k; ++j) {
     if (static_cast<double>(similarities[j]) < candidate) continue;
-    if (similarities[j] == 0.0F && centers.panels().apart(j, row)) {
-      if (any_apart) continue;  // as similar as one before it
-      any_apart = true;
-    }
     const double exact = centers.similarity(row, j);
     if (exact > best.similarity) {  // the tie rule: the smallest j keeps an equal similarity
       best.similarity = exact;

@@ -204,9 +204,9 @@ class Engine:
         rows, labels = self._native_rows, (self.labels, self._previous)
         if self._inner is not None and self._distinct is not None:
             work = self._inner.assign(centers)
-            self._previous[:] = self.labels
-            self.labels[:] = self._inner.labels[self._distinct.inverse]
-            work.changed = int(np.count_nonzero(self.labels != self._previous))
+            work.changed = _core.native.spread_labels(
+                self._inner.labels, self._distinct.inverse, *labels
+            )
         elif self._kept is not None:
             work = self._kept.assign(rows, centers, *labels, options.n_threads, options.chunk_rows)
         else:

@@ -1,6 +1,7 @@
 """What a run leaves behind: small typed records."""
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +52,8 @@ _TRACE_DTYPE = np.dtype(
 
 def trace_array(iterations: list[Iteration]) -> NDArray[np.void]:
     """The iterations as a structured array, one row each: ``pandas.DataFrame(trace)`` reads it."""
-    return np.array([astuple(i) for i in iterations], dtype=_TRACE_DTYPE)
+    of_one = attrgetter(*(f.name for f in fields(Iteration)))
+    return np.array([of_one(i) for i in iterations], dtype=_TRACE_DTYPE)
 
 
 @dataclass(frozen=True)
