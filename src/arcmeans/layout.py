@@ -50,8 +50,10 @@ def weigh(weights: NDArray[np.float64] | int) -> WeightSummary:
     """The summary of these weights, or of a number of rows of weight 1."""
     if isinstance(weights, int):
         return WeightSummary(True, True, 1.0 if weights else 0.0, Fraction(weights))
+    if np.all(weights == 1.0):
+        return weigh(len(weights))
     return WeightSummary(
-        all_one=bool(np.all(weights == 1.0)),
+        all_one=False,
         whole=bool(np.all(weights == np.floor(weights))),
         largest=float(weights.max(initial=0.0)),
         total=exact_sum(weights),
