@@ -358,6 +358,14 @@ def test_more_centers_than_lines_in_a_look(dense):
     check_run(rows, np.arange(1060), passes=5, n_threads=2, chunk_rows=100)
 
 
+@pytest.mark.parametrize("k", [20, 40, 70, 140, 300, 600])
+def test_groups_of_every_size(k, simd):
+    """1 to 32 centers of a line share a bound."""
+    rows = unit_rows(np.random.default_rng(k).standard_normal((700, 13)))
+    assert _core.native.LineGroups(k, True).n_bounds == LINE
+    check_run(rows, np.arange(k), passes=4)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_frequent", [70_000, 65_537, 65_536, 3000])
 def test_long_rows_of_many_features(n_frequent, dtype):
