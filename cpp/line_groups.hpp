@@ -1,8 +1,9 @@
 // Groups of the centers of a line, for bounds that many centers share.
 //
-// Few centers have a bound each; the more there are, the more share one, so that up to 1024 centers
-// the bounds of a row are one cache line, or few. Lane l of a line is in its group l modulo their
-// number, which is a power of two: the largest of each is found by folding vectors in half.
+// The more centers there are, the more share a bound, so that up to 1024 centers the bounds of a
+// row are one cache line; or up to four, one bound for each of up to 128 centers, for sparse rows,
+// whose visits cost more. Lane l of a line is in its group l modulo their number, which is a power
+// of two: the largest of each is found by folding vectors in half.
 #pragma once
 
 #include <cstdint>

@@ -151,7 +151,11 @@ inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std:
       }
       return true;
     };
+    constexpr std::int64_t kAhead = 16;  // the table is read anywhere
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+      if (i + kAhead < rows.n_rows) {
+        __builtin_prefetch(&table[hashes[i + kAhead] & (size - 1)]);
+      }
       std::size_t at = hashes[i] & (size - 1);
       while (table[at] >= 0 && (hashes[table[at]] != hashes[i] || !equal(table[at], i))) {
         at = (at + 1) & (size - 1);

@@ -24,8 +24,8 @@
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
 // 4). The bounds of a row of which nothing is known are not looked at.
 //
-// Memory: 64 bytes a row up to 1024 centers, and 2 for each 32 beyond; or none: then every pass
-// visits all lines.
+// Memory: 64 bytes a row up to 1024 centers, and 2 for each 32 beyond; for sparse rows and up to
+// 128 centers 64 for each 32. Or none: then every pass visits all lines.
 #pragma once
 
 #include <algorithm>
