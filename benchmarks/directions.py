@@ -75,7 +75,7 @@ def _measure(name: str, X: Any, k: int) -> Iterator[Direction]:
     seeds = np.sort(np.random.default_rng(k).choice(n, k, replace=False))
     names = ("auto", *ALGORITHMS)
     algorithms = [a for a in names if n * k <= MOST_PAIRS or a not in BOUND_A_PAIR]
-    measured = in_turns({a: partial(_fit, X, seeds, a) for a in algorithms}, 1)
+    measured = in_turns({a: partial(_fit, X, seeds, a) for a in algorithms}, 2)
     lloyd = measured["lloyd"]
     for algorithm in algorithms:
         model, seconds = measured[algorithm].result, measured[algorithm].seconds

@@ -33,17 +33,20 @@ def in_turns(
 ) -> dict[Name, Measured]:
     """Do every work in turn, with BLAS and OpenMP on one thread.
 
-    ``repeats`` times over, and short works more often: until ``least_seconds`` were spent.
+    ``repeats`` times over, and short works more often: until ``least_seconds`` were spent. Forth
+    and back, so that none always comes after the same other one, with the memory that leaves.
     """
+    order = list(works.items())
     seconds = dict.fromkeys(works, math.inf)
     results: dict[Name, Any] = {}
     with threadpool_limits(limits=1):
         began = time.process_time()
         while repeats > 0 or time.process_time() - began < least_seconds:
             repeats -= 1
-            for name, work in works.items():
+            for name, work in order:
                 gc.collect()
                 started = time.process_time()
                 results[name] = work()
                 seconds[name] = min(seconds[name], time.process_time() - started)
+            order.reverse()
     return {name: Measured(seconds[name], results[name]) for name in works}
