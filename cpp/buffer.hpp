@@ -21,14 +21,16 @@ class Buffer {
   explicit Buffer(std::size_t size) : size_(size) {
     constexpr std::size_t huge = std::size_t{1} << 21;
     const std::size_t alignment = size * sizeof(T) >= 2 * huge ? huge : 64;
-    const std::size_t bytes = (size * sizeof(T) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, bytes > 0 ? bytes : alignment);
-    if (!memory) throw std::bad_alloc();
-    data_.reset(static_cast<T*>(memory));
+    std::size_t room = (size * sizeof(T) + alignment - 1) / alignment * alignment + alignment;
+    // Memory that comes from the system is zero: calloc knows, and does not touch it.
+    void* const base = std::calloc(room, 1);
+    if (!base) throw std::bad_alloc();
+    void* first = base;
+    std::align(alignment, room - alignment, first, room);
+    data_ = {static_cast<T*>(first), Free{base}};
 #if defined(__linux__)
-    if (alignment == huge) madvise(memory, bytes, MADV_HUGEPAGE);
+    if (alignment == huge) madvise(first, room / huge * huge, MADV_HUGEPAGE);
 #endif
-    std::memset(memory, 0, bytes);
   }
 
   T* data() { return data_.get(); }
@@ -39,7 +41,8 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* memory) const { std::free(memory); }
+    void* base = nullptr;
+    void operator()(T*) const { std::free(base); }
   };
   std::unique_ptr<T[], Free> data_;
   std::size_t size_ = 0;

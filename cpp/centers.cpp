@@ -11,6 +11,33 @@ namespace {
 
 Wide product(std::int64_t a, std::int64_t b) { return static_cast<Wide>(a) * b; }
 
+// Puts entries into ascending order: one bit for each feature says which there are.
+class SortedEntries {
+ public:
+  explicit SortedEntries(std::int32_t n_features)
+      : values_(static_cast<std::size_t>(n_features)), there_(values_.size() / 64 + 1) {}
+
+  void set(std::int32_t feature, std::int64_t value) {
+    const auto f = static_cast<std::size_t>(feature);
+    values_[f] = value;
+    there_[f / 64] |= std::uint64_t{1} << (f % 64);
+  }
+
+  void take(std::int32_t* features, std::int64_t* values) {
+    for (std::size_t word = 0; word < there_.size(); ++word) {
+      for (; there_[word] != 0; there_[word] &= there_[word] - 1) {
+        const std::size_t f = word * 64 + static_cast<std::size_t>(__builtin_ctzll(there_[word]));
+        *features++ = static_cast<std::int32_t>(f);
+        *values++ = values_[f];
+      }
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> values_;
+  std::vector<std::uint64_t> there_;
+};
+
 }  // namespace
 
 Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_t n_frequent)
@@ -48,8 +75,11 @@ void Centers::need_panels() {
       std::copy_n(vector(j), n_frequent_, all.data() + std::int64_t{j} * n_features_);
     }
     for (std::int32_t f = n_frequent_; f < n_features_; ++f) {
-      rare_.each(
-          f, [&](int j, std::int64_t sum) { all.data()[std::int64_t{j} * n_features_ + f] = sum; });
+      rare_.each(f, [&](int j, std::int64_t sum) {
+        all.data()[std::int64_t{j} * n_features_ + f] = sum;
+        auto& largest = largest_[static_cast<std::size_t>(j)];
+        largest = std::max(largest, std::abs(sum));
+      });
     }
     vectors_ = std::move(all);
     n_frequent_ = n_features_;
@@ -64,9 +94,7 @@ void Centers::need_panels() {
     if (squared_[c] == 0) continue;
     panels_->set_scale(j, static_cast<float>(one_ * scale_[c]));
     const Panels::Column column = panels_->column(j);
-    for (std::int32_t f = 0; f < n_features_; ++f) {
-      if (vector(j)[f] != 0) column.set(f, in_panel(vector(j)[f]));
-    }
+    each_frequent(j, [&](std::int32_t f, std::int64_t sum) { column.set(f, in_panel(sum)); });
   }
 }
 
@@ -77,7 +105,7 @@ void Centers::need_lines(bool dense, int n_threads) {
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
                       if (squared_[static_cast<std::size_t>(j)] == 0) continue;
-                      write_lines(j, nullptr, 0);
+                      fit_lines(j);
                     }
                   });
 }
@@ -93,13 +121,19 @@ std::vector<std::int64_t> Centers::sizes() const {
   return sizes;
 }
 
-void Centers::entries(const std::int64_t* starts, std::int32_t* features,
-                      std::int64_t* values) const {
+void Centers::entries(const std::int64_t* starts, const std::int32_t* by_rank,
+                      std::int32_t* features, std::int64_t* values) const {
   std::vector<std::int64_t> next(starts, starts + n_centers_);
   each_entry([&](std::size_t j, std::int32_t feature, std::int64_t sum) {
     features[next[j]] = feature;
     values[next[j]++] = sum;
   });
+  if (!by_rank) return;
+  SortedEntries sorted(n_features_);
+  for (std::size_t j = 0; j < next.size(); ++j) {
+    for (std::int64_t e = starts[j]; e < next[j]; ++e) sorted.set(by_rank[features[e]], values[e]);
+    sorted.take(features + starts[j], values + starts[j]);
+  }
 }
 
 void Centers::set_length(int j, Wide squared) {
@@ -156,40 +190,39 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
     squared += product(values[e], values[e]);
   }
   set_length(j, squared);
+  if (lines_) fit_lines(j);
   write(j, features, static_cast<std::size_t>(size));
   rise_[c] = rise_nonnegative_[c] = fall_nonnegative_[c] = 2.0;  // it may have gone anywhere
   if (drifts_) drifts_->forget(j);
 }
 
-// What the kernels read of these features.
-void Centers::write(int j, const std::int32_t* features, std::size_t size) {
-  if (panels_) {
-    const Panels::Column column = panels_->column(j);
-    for (std::size_t e = 0; e < size; ++e) {
-      column.set(features[e], in_panel(vector(j)[features[e]]));
-    }
+// Has lines for a center of another length: all of it is written where it does not fit the old.
+void Centers::fit_lines(int j) {
+  const auto c = static_cast<std::size_t>(j);
+  if (lines_->keep(j, scale_[c], static_cast<double>(largest_[c]))) return;
+  if (lines_->binding(scale_[c], static_cast<double>(largest_[c]))) {
+    largest_[c] = 0;
+    each_frequent(j, [&](std::int32_t, std::int64_t sum) {
+      largest_[c] = std::max(largest_[c], std::abs(sum));
+    });
   }
-  if (lines_) write_lines(j, features, size);
+  lines_->renew(j, scale_[c], static_cast<double>(largest_[c]));
+  const FilterLines::Column column = lines_->column(j);
+  each_frequent(j, [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
 }
 
-void Centers::write_lines(int j, const std::int32_t* features, std::size_t size) {
-  const auto c = static_cast<std::size_t>(j);
+// What the kernels read of these features, those that are not rare.
+void Centers::write(int j, const std::int32_t* features, std::size_t size) {
   const std::int64_t* vector = this->vector(j);
-  const bool all = !lines_->keep(j, scale_[c], static_cast<double>(largest_[c]));
-  if (all) {
-    largest_[c] = 0;
-    for (std::int32_t f = 0; f < n_frequent_; ++f) {
-      largest_[c] = std::max(largest_[c], std::abs(vector[f]));
+  if (panels_) {
+    const Panels::Column column = panels_->column(j);
+    for (std::size_t e = 0; e < size; ++e) column.set(features[e], in_panel(vector[features[e]]));
+  }
+  if (lines_) {
+    const FilterLines::Column column = lines_->column(j);
+    for (std::size_t e = 0; e < size; ++e) {
+      if (features[e] < n_frequent_) column.set(features[e], vector[features[e]]);
     }
-    lines_->renew(j, scale_[c], static_cast<double>(largest_[c]));
-  }
-  const FilterLines::Column column = lines_->column(j);
-  for (std::size_t e = 0; e < size; ++e) {
-    if (features[e] < n_frequent_) column.set(features[e], vector[features[e]]);
-  }
-  if (!all) return;
-  for (std::int32_t f = 0; f < n_frequent_; ++f) {
-    if (vector[f] != 0) column.set(f, vector[f]);
   }
 }
 
@@ -214,8 +247,31 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     const auto c = static_cast<std::size_t>(j);
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
+  write(changes, moved, n_threads);
   if (n_frequent_ < n_features_) move_rare(changes, moved);
   if (drifts_) follow_drifts(changes, moved, n_threads);
+}
+
+// Centers that share the lines of a feature are written together, some features at a time, so that
+// each line is fetched once.
+void Centers::write(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads) {
+  constexpr std::int32_t kFeatures = 2048;
+  const std::int64_t n_blocks = (n_frequent_ + kFeatures - 1) / kFeatures;
+  const std::int64_t n_lines = (n_centers_ + kLineShorts - 1) / kLineShorts;
+  parallel_chunks(n_lines * n_blocks, 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
+    const auto line = static_cast<int>(at / n_blocks);
+    const auto first = static_cast<std::int32_t>(at % n_blocks * kFeatures);
+    const std::int32_t end = std::min(n_frequent_, first + kFeatures);
+    for (int j = line * kLineShorts; j < std::min(n_centers_, (line + 1) * kLineShorts); ++j) {
+      if (moved[static_cast<std::size_t>(j)] == Moved::no) continue;
+      const SumChange& change = changes[static_cast<std::size_t>(j)];
+      const std::int32_t* features = change.features.data();
+      const std::int32_t* last = features + change.size;
+      features = std::lower_bound(features, last, first);
+      write(j, features,
+            static_cast<std::size_t>(std::lower_bound(features, last, end) - features));
+    }
+  });
 }
 
 void Centers::follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved,
@@ -256,12 +312,10 @@ void Centers::move_rare(const SumChanges& changes, const std::vector<Moved>& mov
 void Centers::clear_frequent(int j) {
   std::int64_t* vector = vectors_.data() + offset(j);
   std::vector<std::int32_t> cleared;
-  for (std::int32_t feature = 0; feature < n_frequent_; ++feature) {
-    if (vector[feature] != 0) {
-      vector[feature] = 0;
-      cleared.push_back(feature);
-    }
-  }
+  each_frequent(j, [&](std::int32_t feature, std::int64_t) {
+    vector[feature] = 0;
+    cleared.push_back(feature);
+  });
   largest_[static_cast<std::size_t>(j)] = 0;
   write(j, cleared.data(), cleared.size());
 }
@@ -336,7 +390,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
     vector[change.features[e]] += change.values[e];
   }
   largest_[c] = largest;
-  write(j, change.features.data(), n);
+  if (lines_) fit_lines(j);
   return replaced ? Moved::replaced : Moved::changed;
 }
 

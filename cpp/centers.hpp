@@ -49,9 +49,10 @@ class Centers {
   bool detached(int j) const { return detached_[static_cast<std::size_t>(j)] != 0; }
 
   // How many features of each center are not zero, and which they are, in ascending order, with
-  // their sums; center j from starts[j] on.
+  // their sums; center j from starts[j] on. As ranks, or with `by_rank` as the caller's features.
   std::vector<std::int64_t> sizes() const;
-  void entries(const std::int64_t* starts, std::int32_t* features, std::int64_t* values) const;
+  void entries(const std::int64_t* starts, const std::int32_t* by_rank, std::int32_t* features,
+               std::int64_t* values) const;
 
   // Has panels, or lines for sparse or dense rows, made if they are not there yet.
   void need_panels();
@@ -124,13 +125,20 @@ class Centers {
   std::size_t offset(int j) const {
     return static_cast<std::size_t>(j) * static_cast<std::size_t>(n_frequent_);
   }
+  // Calls use(feature, sum) for the frequent features of a center that are not zero.
+  template <class Use>
+  void each_frequent(int j, const Use& use) const {
+    const std::int64_t* sums = vector(j);
+    for (std::int32_t f = 0; f < n_frequent_; ++f) {
+      if (sums[f] != 0) use(f, sums[f]);
+    }
+  }
   // Calls use(center, feature, sum) for what is not zero, by ascending feature for each center.
   template <class Use>
   void each_entry(const Use& use) const {
     for (int j = 0; j < n_centers_; ++j) {
-      for (std::int32_t f = 0; f < n_frequent_; ++f) {
-        if (vector(j)[f] != 0) use(static_cast<std::size_t>(j), f, vector(j)[f]);
-      }
+      each_frequent(
+          j, [&](std::int32_t f, std::int64_t sum) { use(static_cast<std::size_t>(j), f, sum); });
     }
     for (std::int32_t f = n_frequent_; f < n_features_; ++f) {
       rare_.each(f, [&](int j, std::int64_t sum) { use(static_cast<std::size_t>(j), f, sum); });
@@ -143,7 +151,8 @@ class Centers {
   void clear_frequent(int j);
   void follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void write(int j, const std::int32_t* features, std::size_t size);
-  void write_lines(int j, const std::int32_t* features, std::size_t size);
+  void write(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
+  void fit_lines(int j);
   void set_length(int j, Wide squared);
   std::int64_t larger(std::int64_t largest, std::int32_t feature, std::int64_t sum) const {
     return feature < n_frequent_ ? std::max(largest, std::abs(sum)) : largest;

@@ -89,6 +89,8 @@ class FilterLines {
     set_length(center, scale, length);
     return true;
   }
+  // Whether a center so large in one feature has to be shorter for it.
+  bool binding(double scale, double largest) const { return room_for(scale, largest) < longest_; }
   void renew(int center, double scale, double largest) {
     const double length = 0.92 * room_for(scale, largest);
     multiplier_[static_cast<std::size_t>(center)] = length * scale;

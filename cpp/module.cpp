@@ -233,11 +233,11 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def("sizes", [](const Centers& self) { return owned(self.sizes()); })
       .def(
           "entries",
-          [](const Centers& self, In<std::int64_t> starts, Out<std::int32_t> features,
-             Out<std::int64_t> values) {
-            self.entries(starts.data(), features.data(), values.data());
+          [](const Centers& self, In<std::int64_t> starts, std::optional<In<std::int32_t>> by_rank,
+             Out<std::int32_t> features, Out<std::int64_t> values) {
+            self.entries(starts.data(), data_or_null(by_rank), features.data(), values.data());
           },
-          Released())
+          nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), Released())
       .def_prop_ro("scales",
                    [](nb::handle_t<Centers> self) {
                      return view(self, nb::cast<const Centers&>(self).scales());
@@ -281,9 +281,9 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
   nb::class_<PackedRows>(m, "PackedRows")
-      .def(nb::new_([](const HeldRows& rows, std::int32_t n_frequent, int n_threads) {
-             return new PackedRows(rows, n_frequent, n_threads);
-           }),
+      .def(nb::new_(
+               [](const HeldRows& rows, std::int32_t n_frequent, std::int32_t n_shared,
+                  int n_threads) { return new PackedRows(rows, n_frequent, n_shared, n_threads); }),
            Released());
   nb::class_<SieveMoves>(m, "SieveMoves")
       .def(nb::init<int, bool>())

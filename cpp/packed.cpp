@@ -39,8 +39,10 @@ class Rounding {
 
 }  // namespace
 
-PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, int n_threads)
+PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n_shared,
+                       int n_threads)
     : n_frequent_(n_frequent),
+      n_shared_(n_shared),
       dense_(!rows.starts),
       narrow_(n_frequent <= 65536),
       errors_(static_cast<std::size_t>(rows.n_rows)) {
@@ -70,6 +72,10 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
     rare_starts_[i + 1] += rare_starts_[i];
   }
   rare_.resize(static_cast<std::size_t>(rare_starts_[n]));
+  if (any_rare()) {
+    shared_.resize(n);
+    own_.resize(n);
+  }
   if (narrow_) {
     pack_pairs(rows, n_threads, narrow_pairs_);
   } else {
@@ -89,22 +95,37 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
           const auto row = rows.row(i);
           auto hot = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i)]);
           auto cold = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i) + 1]);
-          Rare* const first_rare = rare_.data() + rare_starts_[static_cast<std::size_t>(i)];
-          Rare* rare = first_rare;
+          const std::int64_t first_rare = rare_starts_[static_cast<std::size_t>(i)];
+          Rare* shared = rare_.data() + first_rare;
+          Rare* single = rare_.data() + rare_starts_[static_cast<std::size_t>(i) + 1];
+          Own own;
           Rounding rounded;
           for (std::int64_t e = 0; e < row.size; ++e) {
             const std::int32_t feature = row.features[e];
             below_zero |= row.values[e] < T{0};
             if (feature >= n_frequent_) {
-              *rare++ = {feature, static_cast<float>(row.values[e])};
+              const auto value = static_cast<double>(row.values[e]);
+              *(feature < n_shared_ ? shared++ : --single) = {feature, static_cast<float>(value)};
+              if (feature >= n_shared_) {
+                own.first = fixed_point(value, rows.one, rows.weight(i));
+                own.product += value * static_cast<double>(own.first);
+              }
               continue;
             }
-            const std::size_t at = feature < kHot ? hot++ : --cold;
+            // Without a branch, which would be mispredicted too often.
+            const bool is_hot = feature < kHot;
+            cold -= is_hot ? 0U : 1U;
+            const std::size_t at = is_hot ? hot : cold;
+            hot += is_hot ? 1U : 0U;
             pairs[at / 2].features[at % 2] = static_cast<Feature>(feature);
             pairs[at / 2].weights[at % 2] = rounded(row.values[e]);
           }
-          errors_[static_cast<std::size_t>(i)] =
-              rounded.template error<T>(row.size, rare - first_rare);
+          const std::int64_t n_rare = rare_starts_[static_cast<std::size_t>(i) + 1] - first_rare;
+          errors_[static_cast<std::size_t>(i)] = rounded.template error<T>(row.size, n_rare);
+          if (!any_rare()) continue;
+          shared_[static_cast<std::size_t>(i)] =
+              static_cast<std::int32_t>(shared - (rare_.data() + first_rare));
+          own_[static_cast<std::size_t>(i)] = own;
         }
         if (below_zero) negative = true;
       });

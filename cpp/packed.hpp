@@ -1,8 +1,8 @@
 // Rows packed for the filter: values in 16 bits, frequent features first. Made once for a run.
 //
 // A sparse row is a whole number of pairs of entries over the frequent features (those with lanes
-// in the lines), the most frequent ahead of the others, and beside them its rare features. A dense
-// row is its values, padded to pairs.
+// in the lines), the most frequent ahead of the others, and beside them its rare features, those
+// that no other row has last. A dense row is its values, padded to pairs.
 #pragma once
 
 #include <cmath>
@@ -18,8 +18,9 @@ namespace arcmeans {
 
 class PackedRows {
  public:
-  // `n_frequent`: the features below it have lanes in the lines.
-  PackedRows(const Rows& rows, std::int32_t n_frequent, int n_threads);
+  // `n_frequent`: the features below it have lanes in the lines. `n_shared`: those from it on have
+  // one row at most, among all that make up the centers.
+  PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n_shared, int n_threads);
 
   std::int32_t n_frequent() const { return n_frequent_; }
   bool dense() const { return dense_; }
@@ -63,6 +64,16 @@ class PackedRows {
     return rare_.data() + rare_starts_[static_cast<std::size_t>(i)];
   }
   const Rare* rare_end(std::int64_t i) const { return rare_begin(i + 1); }
+  const Rare* shared_end(std::int64_t i) const {
+    return rare_begin(i) + shared_[static_cast<std::size_t>(i)];
+  }
+  // What a row adds to the center that it is in, of the rare features that no other row has: to
+  // the first of them, and Σ value · sum over them all.
+  struct Own {
+    std::int64_t first = 0;
+    double product = 0.0;
+  };
+  const Own& own(std::int64_t i) const { return own_[static_cast<std::size_t>(i)]; }
   bool any_rare() const { return !rare_.empty(); }
 
  private:
@@ -90,6 +101,7 @@ class PackedRows {
   }
 
   std::int32_t n_frequent_;
+  std::int32_t n_shared_;
   bool dense_;
   bool narrow_;
   bool nonnegative_ = true;
@@ -101,6 +113,8 @@ class PackedRows {
   Buffer<std::int16_t> values_;
   std::vector<std::int64_t> rare_starts_;
   std::vector<Rare> rare_;
+  std::vector<std::int32_t> shared_;  // of the rare features of a row
+  std::vector<Own> own_;
 };
 
 }  // namespace arcmeans

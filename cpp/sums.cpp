@@ -90,8 +90,11 @@ class SumChanges::Accumulator {
   // Hands over the sums that are not zero and begins anew. Each is written and then kept or not by
   // counting on: a branch would be mispredicted too often.
   void take(SumChange& change) {
-    std::size_t room = 0;
-    for (const char touched : touched_) room += touched ? kBlock : 0;
+    std::size_t room = 1;  // for the one that is written last and not kept
+    for (std::size_t block = 0; block < touched_.size(); ++block) {
+      if (!touched_[block]) continue;
+      for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) room += sums_[f] != 0;
+    }
     if (change.values.size() < room) {
       change.features.resize(room);
       change.values.resize(room);

@@ -26,9 +26,19 @@ ROW = 32767.0
 LINE = 32
 
 
+@dataclasses.dataclass(frozen=True)
+class FrequentAnyway(Frequent):
+    n_frequent: int = 0
+
+    def count(self, n_clusters):
+        return self.n_frequent
+
+
 def split(rows, n_frequent):
     """The same rows with so many frequent features, whatever the number of clusters."""
-    return dataclasses.replace(rows, frequent=Frequent(len(rows.values), (n_frequent,)))
+    frequent = rows.frequent
+    frequent = FrequentAnyway(frequent.n_entries, frequent.above, n_frequent)
+    return dataclasses.replace(rows, frequent=frequent)
 
 
 def full(rows):
@@ -602,6 +612,39 @@ def test_lines_and_lists_follow_every_move(n_frequent, weighted, simd):
             other.assign(fresh)
             assert np.array_equal(again.labels, other.labels)
             assert np.array_equal(again.labels, engine.labels)
+
+
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_of_one_row(weighted, merge):
+    """Looked up once for a row; but not where centers are not the sums of these rows."""
+    rng = np.random.default_rng(8)
+    n, d, k = 90, 10, 7
+    X = np.zeros((n, d + 3 * n))
+    X[:, :d] = rng.gamma(0.3, size=(n, d)) * (rng.random((n, d)) < 0.6)
+    for i in range(60):  # and thirty rows without any
+        X[i, d + 3 * i : d + 3 * i + 3] = rng.gamma(0.5, size=3)
+    X[60:] = X[60 + np.arange(30) // 3]
+    X[:, 0] += X.any(axis=1) == 0
+    weights = rng.integers(2, 5, n).astype(float) if weighted else None
+    rows = split(unit_rows(sp.csr_array(X), sample_weight=weights), 6)
+    assert rows.n_shared == d
+    values = full(rows)
+    pushed = Pushed(rows, k)
+    engine = Engine(rows, k, EngineOptions("sieve", merge_repeats=merge))
+    for step in range(60):
+        labels = rng.integers(k, size=n).astype(np.int32)
+        if step % 3 == 1:  # a center that keeps what its rows have left
+            labels[labels == step % k] = (step + 1) % k
+        if step % 6 == 3:  # one that has some features of a row and not the others
+            some = np.where(rng.random(d + 3 * n) < 0.3, 2**40, 0)
+            pushed.replace(step % k, some)
+            labels[pushed.labels == -1] = -1
+        pushed.push(labels)
+        engine.assign(pushed.centers)
+        assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
+        if not merge:
+            assert_bounds_hold(engine, pushed.centers, values)
 
 
 def test_panels_end_the_lists():

@@ -17,7 +17,9 @@ class SparseVisits {
       : packed_(packed),
         centers_(centers),
         lines_(centers.lines()),
-        extras_(static_cast<std::size_t>(lines_.count())) {}
+        extras_(static_cast<std::size_t>(lines_.count())) {
+    for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
+  }
 
   // The rows from here on are named by their place after it.
   void start(std::int64_t begin) {
@@ -32,15 +34,15 @@ class SparseVisits {
     constexpr std::size_t kNext = 6;
     const RareLists& lists = centers_.rare();
     const std::size_t n = which.size();
-    for (std::size_t a = 0; a < n + 2 * kNext; ++a) {
-      if (a < n) {
-        each_rare(which[a], [&](const auto& rare) { lists.prefetch_list(rare.feature); });
+    for (std::size_t w = 0; w < n + 2 * kNext; ++w) {
+      if (w < n) {
+        each_listed(which[w], [&](const auto& rare) { lists.prefetch_first(rare.feature); });
       }
-      if (a >= kNext && a - kNext < n) {
-        each_rare(which[a - kNext],
-                  [&](const auto& rare) { lists.prefetch_entries(rare.feature); });
+      if (w >= kNext && w - kNext < n) {
+        each_listed(which[w - kNext],
+                    [&](const auto& rare) { lists.prefetch_others(rare.feature); });
       }
-      if (a >= 2 * kNext && a - 2 * kNext < n) collect_extras(which[a - 2 * kNext]);
+      if (w >= 2 * kNext) collect_extras(which[w - 2 * kNext]);
     }
   }
 
@@ -95,15 +97,45 @@ class SparseVisits {
     float value;
   };
 
+  // The rare features of a row that are looked up. Of those that no other row has the first stands
+  // for all where centers are the sums of their rows: they have all of them or none.
+  template <class Use>
+  void each_listed(std::int32_t r, const Use& use) const {
+    const auto* shared = packed_.shared_end(begin_ + r);
+    const auto* last = packed_.rare_end(begin_ + r);
+    if (sums_of_rows_ && shared != last) last = shared + 1;
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) use(*rare);
+  }
+
   void collect_extras(std::int32_t r) {
-    each_rare(r, [&](const auto& rare) {
-      const double value = static_cast<double>(rare.value) * kCosineUnits;
-      centers_.rare().each(rare.feature, [&](int j, std::int64_t sum) {
-        const double scale = centers_.scales()[static_cast<std::size_t>(j)];
-        extras_[static_cast<std::size_t>(j / kLineShorts)].push_back(
-            {r, j % kLineShorts, static_cast<float>(value * static_cast<double>(sum) * scale)});
+    const RareLists& lists = centers_.rare();
+    const auto* shared = packed_.shared_end(begin_ + r);
+    const auto* last = packed_.rare_end(begin_ + r);
+    if (sums_of_rows_ && shared != last) {
+      const auto& own = packed_.own(begin_ + r);
+      const int center = lists.first(shared->feature, own.first);
+      if (center >= 0) {
+        add_extra(r, center, own.product);
+        last = shared;
+      }
+    }
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) {
+      lists.each(rare->feature, [&](int j, std::int64_t sum) {
+        add_extra(r, j, static_cast<double>(rare->value) * static_cast<double>(sum));
       });
-    });
+    }
+  }
+
+  void add_extra(std::int32_t r, int j, double product) {
+    const double scale = centers_.scales()[static_cast<std::size_t>(j)];
+    const auto cosine = static_cast<float>(product * scale * kCosineUnits);
+    auto& extras = extras_[static_cast<std::size_t>(j / kLineShorts)];
+    // A center that has one of a row's rare features is likely to have the next.
+    if (!extras.empty() && extras.back().row == r && extras.back().lane == j % kLineShorts) {
+      extras.back().value += cosine;
+    } else {
+      extras.push_back({r, j % kLineShorts, cosine});
+    }
   }
 
   // A row that will be visited: its entries.
@@ -128,6 +160,7 @@ class SparseVisits {
   const PackedRows& packed_;
   const Centers& centers_;
   const FilterLines& lines_;
+  bool sums_of_rows_ = true;  // all centers are
   std::int64_t begin_ = 0;
   std::vector<std::vector<Extra>> extras_;  // by line, in the order of the rows
 };

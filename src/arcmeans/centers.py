@@ -1,6 +1,5 @@
 """Centers going into the core and coming out of it, as integer vectors in fixed point."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from .rows import AnyLayout, Rows
 
 def fixed_entries(
     rows: AnyLayout, seeds: Rows, i: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], float]:
-    """Row i of ``seeds`` as a center of ``rows``: ranks, integers, and one over their length."""
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Row i of ``seeds`` as a center of ``rows``: ranks, and integers."""
     features, values = seeds.entries(i)
     fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
-    squared = sum(int(v) ** 2 for v in fixed.tolist())
-    return _ranks(rows, features), fixed, 1.0 / math.sqrt(squared)
+    return _ranks(rows, features), fixed
 
 
 def empty_centers(rows: AnyLayout, n_centers: int, one: float) -> _core.native.Centers:
@@ -34,8 +32,7 @@ def place_rows(
     picked = range(seeds.n_rows) if which is None else which
     centers = empty_centers(rows, len(picked), rows.one)
     for j, i in enumerate(picked):
-        features, fixed, _ = fixed_entries(rows, seeds, int(i))
-        centers.place(j, features, fixed)
+        centers.place(j, *fixed_entries(rows, seeds, int(i)))
     return centers
 
 
@@ -56,12 +53,8 @@ def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
     starts = np.concatenate([[0], np.cumsum(centers.sizes())])
     features = np.empty(starts[-1], np.int32)
     values = np.empty(starts[-1], np.int64)
-    centers.entries(starts, features, values)
-    if rows.by_rank is not None:
-        features = rows.by_rank[features]
+    centers.entries(starts, rows.by_rank, features, values)
     vectors = sp.csr_array((values, features, starts), shape=(k, d))
-    if rows.by_rank is not None:
-        vectors = vectors.tocsc().tocsr()  # sorts the features of each
     return CenterSums(vectors, scales, centers.one)
 
 

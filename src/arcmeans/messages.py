@@ -85,7 +85,7 @@ def snapshot(centers: _core.native.Centers) -> Snapshot:
     n_clusters = len(centers.scales)
     starts = np.concatenate([[0], np.cumsum(centers.sizes())])
     features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
-    centers.entries(starts, features, values)
+    centers.entries(starts, None, features, values)
     return Snapshot(
         one=centers.one,
         starts=starts,

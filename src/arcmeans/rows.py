@@ -52,6 +52,11 @@ class Rows:
         return self.n_features if self.frequent is None else self.frequent.count(n_clusters)
 
     @property
+    def n_shared(self) -> int:
+        """How many features more than one row may have."""
+        return self.n_features if self.frequent is None else self.frequent.above[1]
+
+    @property
     def n_rows(self) -> int:
         return len(self.zero)
 

@@ -6,6 +6,7 @@ among all. A step gets and gives plain arrays; those in ``CHANGING`` change what
 part, and done again in the same order they bring it back. Those in ``LIGHT`` read no entry.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -41,8 +42,9 @@ class Seed:
 
 def seed_at(layout: AnyLayout, rows: Rows, i: int = 0) -> Seed:
     """Row i of ``rows`` as a seed for all rows of the layout."""
-    direction = int(rows.hashes(np.array([i]))[0])
-    return Seed(*fixed_entries(layout, rows, i), direction)
+    features, values = fixed_entries(layout, rows, i)
+    scale = 1.0 / math.sqrt(sum(v**2 for v in values.tolist()))
+    return Seed(features, values, scale, int(rows.hashes(np.array([i]))[0]))
 
 
 def scrambled(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:

@@ -22,6 +22,7 @@ class SieveBounds:
     def __init__(self, rows: Rows, n_clusters: int, keep: bool, arrays: Arrays) -> None:
         n, dense = rows.n_rows, rows.starts is None
         self._n_frequent = -1
+        self._n_shared = rows.n_shared
         self._moves = _core.native.SieveMoves(n_clusters, dense)
         self._packed: _core.native.PackedRows | None = None
         self.lower: NDArray[np.int32] | None = None
@@ -60,7 +61,9 @@ class SieveBounds:
         # Centers that another algorithm has used too keep all features in full.
         if self._packed is None or self._n_frequent != centers.n_frequent:
             self._n_frequent = centers.n_frequent
-            self._packed = _core.native.PackedRows(rows, self._n_frequent, n_threads)
+            self._packed = _core.native.PackedRows(
+                rows, self._n_frequent, self._n_shared, n_threads
+            )
         return _core.native.sift(
             rows,
             self._packed,
