@@ -114,7 +114,7 @@ def _measure(case: Case, X: Any, k: int, targets: Targets, repeats: int) -> Reac
 
     own = seconds["auto"]
     best = min(NAMED[sparse], key=seconds.__getitem__)
-    each, by = _scikit_learn_seconds(X, seeds)
+    each, by = _scikit_learn_seconds(X, seeds, repeats)
     loop = loop_seconds(measured["loop"], iterations)
     faiss = None if sparse else _faiss_seconds(X, seeds, iterations, repeats)
     pairs, trace = X.shape[0] * iterations, models["sieve"].trace_
@@ -176,7 +176,7 @@ def loop_seconds(few: Measured, iterations: int) -> float:
     return few.seconds * iterations / few.result.iterations
 
 
-def _scikit_learn_seconds(X: Any, seeds: NDArray[np.float32]) -> tuple[float, str]:
+def _scikit_learn_seconds(X: Any, seeds: NDArray[np.float32], repeats: int) -> tuple[float, str]:
     """Seconds an iteration of the faster algorithm, and its name."""
     work = (X.nnz if sp.issparse(X) else X.size) * len(seeds)
     part = X[: max(len(seeds), int(X.shape[0] * min(1.0, PEER_WORK / work)))]
@@ -185,7 +185,7 @@ def _scikit_learn_seconds(X: Any, seeds: NDArray[np.float32]) -> tuple[float, st
         for name in ("lloyd", "elkan")
         for m in (1, SCIKIT_LEARN_ITERATIONS)
     }
-    measured = in_turns(works, 1)
+    measured = in_turns(works, repeats)
     each = {
         name: lloyd.seconds_per_iteration(
             measured[name, 1], measured[name, SCIKIT_LEARN_ITERATIONS]

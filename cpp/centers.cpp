@@ -196,7 +196,7 @@ void Centers::place(int j, const std::int32_t* features, const std::int64_t* val
   if (drifts_) drifts_->forget(j);
 }
 
-// Has lines for a center of another length: all of it is written where it does not fit the old.
+// Has lines that hold a center of this length: where it does not fit they are written anew.
 void Centers::fit_lines(int j) {
   const auto c = static_cast<std::size_t>(j);
   if (lines_->keep(j, scale_[c], static_cast<double>(largest_[c]))) return;
@@ -211,7 +211,7 @@ void Centers::fit_lines(int j) {
   each_frequent(j, [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
 }
 
-// What the kernels read of these features, those that are not rare.
+// What the kernels read of these features.
 void Centers::write(int j, const std::int32_t* features, std::size_t size) {
   const std::int64_t* vector = this->vector(j);
   if (panels_) {
@@ -247,31 +247,8 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     const auto c = static_cast<std::size_t>(j);
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
-  write(changes, moved, n_threads);
   if (n_frequent_ < n_features_) move_rare(changes, moved);
   if (drifts_) follow_drifts(changes, moved, n_threads);
-}
-
-// Centers that share the lines of a feature are written together, some features at a time, so that
-// each line is fetched once.
-void Centers::write(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads) {
-  constexpr std::int32_t kFeatures = 2048;
-  const std::int64_t n_blocks = (n_frequent_ + kFeatures - 1) / kFeatures;
-  const std::int64_t n_lines = (n_centers_ + kLineShorts - 1) / kLineShorts;
-  parallel_chunks(n_lines * n_blocks, 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
-    const auto line = static_cast<int>(at / n_blocks);
-    const auto first = static_cast<std::int32_t>(at % n_blocks * kFeatures);
-    const std::int32_t end = std::min(n_frequent_, first + kFeatures);
-    for (int j = line * kLineShorts; j < std::min(n_centers_, (line + 1) * kLineShorts); ++j) {
-      if (moved[static_cast<std::size_t>(j)] == Moved::no) continue;
-      const SumChange& change = changes[static_cast<std::size_t>(j)];
-      const std::int32_t* features = change.features.data();
-      const std::int32_t* last = features + change.size;
-      features = std::lower_bound(features, last, first);
-      write(j, features,
-            static_cast<std::size_t>(std::lower_bound(features, last, end) - features));
-    }
-  });
 }
 
 void Centers::follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved,
@@ -391,6 +368,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
   }
   largest_[c] = largest;
   if (lines_) fit_lines(j);
+  write(j, change.features.data(), n);
   return replaced ? Moved::replaced : Moved::changed;
 }
 

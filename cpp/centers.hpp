@@ -151,7 +151,6 @@ class Centers {
   void clear_frequent(int j);
   void follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void write(int j, const std::int32_t* features, std::size_t size);
-  void write(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void fit_lines(int j);
   void set_length(int j, Wide squared);
   std::int64_t larger(std::int64_t largest, std::int32_t feature, std::int64_t sum) const {
