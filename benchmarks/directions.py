@@ -9,6 +9,7 @@ each other bit by bit. Generated data, float32:
   any brightness (3 dimensions, none negative);
 - places: directions from the middle of the earth to places that crowd in cities (3 dimensions);
 - descriptors: a manifold of 4 dimensions in 16;
+- clouds: 300 of them, which fill all of 16 dimensions;
 - text: TF-IDF.
 
 ``by centers`` is the share of rows, over all passes but the first, that a test by the angle to the
@@ -149,10 +150,19 @@ def _descriptors(n: int) -> NDArray[np.float32]:
     return np.tanh(hidden @ rng.standard_normal((5, 16))).astype(np.float32)
 
 
+def _clouds(n: int) -> NDArray[np.float32]:
+    rng = np.random.default_rng(4)
+    middles = rng.standard_normal((300, 16))
+    return (middles[rng.integers(300, size=n)] + 0.8 * rng.standard_normal((n, 16))).astype(
+        np.float32
+    )
+
+
 KINDS: dict[str, Callable[[int], Any]] = {
     "normals": _normals,
     "colors": _colors,
     "places": _places,
     "descriptors": _descriptors,
+    "clouds": _clouds,
     "text": lambda n: data.generated(n // 5, 20_000, nnz_per_row=60),
 }

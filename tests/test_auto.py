@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from arcmeans import SphericalKMeans, auto
+from arcmeans import RowStore, SphericalKMeans, auto
 from arcmeans.engine import Engine, EngineOptions
 from arcmeans.layout import Summary, layout_of, weigh
 from arcmeans.rows import unit_rows
@@ -32,6 +33,26 @@ def test_auto_for_dense_rows(n_features, k, algorithm):
     options = auto.chosen(unit_rows(np.ones((4, n_features))), k, 3)
     assert (options.algorithm, options.n_threads) == (algorithm, 3)
     assert not options.merge_repeats
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are all zero")
+@pytest.mark.parametrize(("n_features", "sieves"), [(3, False), (16, True)])
+def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_path, monkeypatch):
+    """Few on a surface, and most where rows fill 16 dimensions. In memory and on disk."""
+    X = np.random.default_rng(6).standard_normal((2000, n_features))
+    X[7] = 0.0
+    models = [
+        SphericalKMeans(500, init="random", random_state=0, max_iter=6, algorithm=a)
+        for a in ("auto", "lloyd")
+    ]
+    fitted = [m.fit(X) for m in models]
+    stored = clone(models[0]).fit(RowStore.write(tmp_path / "rows", [X[:900], X[900:]]))
+    for found in (fitted[0], stored):
+        assert np.array_equal(found.labels_, fitted[1].labels_)
+        assert np.array_equal(found.cluster_centers_, fitted[1].cluster_centers_)
+        assert np.all((found.trace_["lines"] > 0) == sieves)
+    monkeypatch.setattr(auto, "available", lambda: 0)  # no room for bounds
+    assert not models[0].fit(X).trace_["lines"].any()
 
 
 def test_auto_for_sparse_rows(monkeypatch):

@@ -3,13 +3,25 @@
 All algorithms give the same bits, so this is a matter of time and memory only.
 """
 
+from dataclasses import replace
+
+import numpy as np
+
+from . import _core
+from .centers import sums_of
 from .engine import EngineOptions
 from .memory import available
+from .parts import Parts
 from .rows import AnyLayout, Rows
 from .sieve import bound_bytes
 
 SHORT_ROWS = 8
 """Sparse rows with fewer entries than these on average are not worth a filter."""
+BALLS = ("exponion", "shallot")
+MOST_IN_A_BALL = 40
+"""They are slower than the sieve where the ball around a row's center holds more on average."""
+LOOKED_AT = 256
+"""The rows that this is seen by."""
 PANEL_BYTES = 12
 """What lloyd keeps for each center and feature: the sum, and the same as float32."""
 
@@ -32,6 +44,34 @@ def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
         return "exponion" if n_features <= 8 else "shallot"
     worth_it = n_features >= 32 or n_features * n_clusters >= 4000
     return "sieve" if worth_it and bounds else "lloyd"
+
+
+def settled(options: EngineOptions, parts: Parts, centers: _core.native.Centers) -> EngineOptions:
+    """The same, or others where the initial centers of a run say so."""
+    if (
+        options.algorithm in BALLS
+        and room_for_bounds(parts.layout, len(centers.scales), parts.room)
+        and _centers_in_a_ball(parts, centers) > MOST_IN_A_BALL
+    ):
+        return replace(options, algorithm="sieve")
+    return options
+
+
+def _centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
+    """How many centers are at most twice as far from a row's own as the row is, on average.
+
+    Few for rows on a surface, whatever the number of features; many where they fill all dimensions.
+    """
+    sums = sums_of(parts.layout, centers)
+    unit = sums.vectors.toarray() * sums.scales[:, np.newaxis]
+    n = parts.layout.n_rows
+    some = np.unique(np.linspace(0, n - 1, min(LOOKED_AT, 2**22 // len(unit) + 1)).astype(int))
+    rows = parts.take(some)
+    similarities = rows.values[rows.zero == 0] @ unit.T
+    cosine = similarities.max(axis=1, initial=0.0)
+    twice = 2.0 * cosine**2 - 1.0  # the cosine of twice the angle
+    between = unit[similarities.argmax(axis=1)] @ unit.T
+    return np.count_nonzero(between >= twice[:, np.newaxis]) / max(1, len(between))
 
 
 def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:

@@ -294,6 +294,8 @@ callable, default="random"
             if midway is None and not warm:
                 random_state = np.random.RandomState(streams[i])
                 seeds, centers = self._start(X, parts, random_state, n_threads)
+                if self.algorithm == "auto":
+                    options = auto.settled(options, parts, centers)
             seeded = seeds is not None and seeds.compared
             with closing(parts.engine(self.n_clusters, options, seeded=seeded)) as engine:
                 if midway is not None and checkpoint is not None:
