@@ -8,6 +8,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from . import (
+    balls,
     data,
     directions,
     growth,
@@ -32,6 +33,7 @@ NAMES = (
     "roofline",
     "threads",
     "directions",
+    "balls",
     "peakmem",
 )
 
@@ -70,6 +72,10 @@ def main() -> None:
         results["directions"] = list(directions.measure(arguments.quick))
         table.show(results["directions"])
         directions.conclude(results["directions"])
+    if "balls" in results:
+        print("\nballs")
+        results["balls"] = list(balls.measure(arguments.quick))
+        table.show(results["balls"])
     if "peakmem" in results:
         print("\npeakmem")
         results["peakmem"] = list(peakmem.measure(50_000 if arguments.quick else 200_000, 100))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from arcmeans import SphericalKMeans
 from arcmeans.engine import ALGORITHMS
 
-from . import data
+from . import balls, data
 from .shares import check_same
 from .targets import say_losses
 from .timing import in_turns
@@ -150,19 +150,11 @@ def _descriptors(n: int) -> NDArray[np.float32]:
     return np.tanh(hidden @ rng.standard_normal((5, 16))).astype(np.float32)
 
 
-def _clouds(n: int) -> NDArray[np.float32]:
-    rng = np.random.default_rng(4)
-    middles = rng.standard_normal((300, 16))
-    return (middles[rng.integers(300, size=n)] + 0.8 * rng.standard_normal((n, 16))).astype(
-        np.float32
-    )
-
-
 KINDS: dict[str, Callable[[int], Any]] = {
     "normals": _normals,
     "colors": _colors,
     "places": _places,
     "descriptors": _descriptors,
-    "clouds": _clouds,
+    "clouds": partial(balls.clouds, 0.8, d=16),
     "text": lambda n: data.generated(n // 5, 20_000, nnz_per_row=60),
 }

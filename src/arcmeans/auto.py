@@ -18,7 +18,7 @@ from .sieve import bound_bytes
 SHORT_ROWS = 8
 """Sparse rows with fewer entries than these on average are not worth a filter."""
 BALLS = ("exponion", "shallot")
-MOST_IN_A_BALL = 40
+MOST_IN_A_BALL = 25
 """They are slower than the sieve where the ball around a row's center holds more on average."""
 LOOKED_AT = 256
 """The rows that this is seen by."""
@@ -51,13 +51,13 @@ def settled(options: EngineOptions, parts: Parts, centers: _core.native.Centers)
     if (
         options.algorithm in BALLS
         and room_for_bounds(parts.layout, len(centers.scales), parts.room)
-        and _centers_in_a_ball(parts, centers) > MOST_IN_A_BALL
+        and centers_in_a_ball(parts, centers) > MOST_IN_A_BALL
     ):
         return replace(options, algorithm="sieve")
     return options
 
 
-def _centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
+def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
     """How many centers are at most twice as far from a row's own as the row is, on average.
 
     Few for rows on a surface, whatever the number of features; many where they fill all dimensions.
