@@ -144,17 +144,11 @@ def _places(n: int) -> NDArray[np.float32]:
     return (cities[city] + 0.02 * rng.standard_normal((n, 3))).astype(np.float32)
 
 
-def _descriptors(n: int) -> NDArray[np.float32]:
-    rng = np.random.default_rng(3)
-    hidden = np.hstack([rng.standard_normal((n, 4)), np.ones((n, 1))])
-    return np.tanh(hidden @ rng.standard_normal((5, 16))).astype(np.float32)
-
-
 KINDS: dict[str, Callable[[int], Any]] = {
     "normals": _normals,
     "colors": _colors,
     "places": _places,
-    "descriptors": _descriptors,
+    "descriptors": partial(balls.surface, 4, d=16),
     "clouds": partial(balls.clouds, 0.8, d=16),
     "text": lambda n: data.generated(n // 5, 20_000, nnz_per_row=60),
 }

@@ -5,6 +5,7 @@ what follows from them is here, once.
 """
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -64,7 +65,7 @@ def chords(
 
 
 class SphericalClusterer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC
 ):
     """The part of a clusterer by cosine that begins once it is fitted."""
 
@@ -73,12 +74,13 @@ class SphericalClusterer(
     _dtype: np.dtype[Any]
     _centers: NDArray[Any] | None
 
+    @abstractmethod
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        raise NotImplementedError
+        """Cluster the rows of X."""
 
+    @abstractmethod
     def _center_sums(self) -> CenterSums:
         """The fitted centers; an AttributeError before there are any."""
-        raise NotImplementedError
 
     @property
     def cluster_centers_(self) -> NDArray[Any]:

@@ -46,15 +46,24 @@ def place_sums(rows: AnyLayout, sums: CenterSums) -> _core.native.Centers:
     return centers
 
 
+def entries_of(
+    centers: _core.native.Centers, by_rank: NDArray[np.int32] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Where each center begins, its features in ascending order and their sums.
+
+    The features are ranks, or with ``by_rank`` the caller's.
+    """
+    starts = np.concatenate([[0], np.cumsum(centers.sizes())])
+    features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    centers.entries(starts, by_rank, features, values)
+    return starts, features, values
+
+
 def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
-    k, d = len(scales), rows.n_features
-    starts = np.concatenate([[0], np.cumsum(centers.sizes())])
-    features = np.empty(starts[-1], np.int32)
-    values = np.empty(starts[-1], np.int64)
-    centers.entries(starts, rows.by_rank, features, values)
-    vectors = sp.csr_array((values, features, starts), shape=(k, d))
+    starts, features, values = entries_of(centers, rows.by_rank)
+    vectors = sp.csr_array((values, features, starts), shape=(len(scales), rows.n_features))
     return CenterSums(vectors, scales, centers.one)
 
 

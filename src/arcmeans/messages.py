@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .centers import empty_centers
+from .centers import empty_centers, entries_of
 from .rows import AnyLayout
 
 
@@ -83,9 +83,7 @@ class Snapshot:
 
 def snapshot(centers: _core.native.Centers) -> Snapshot:
     n_clusters = len(centers.scales)
-    starts = np.concatenate([[0], np.cumsum(centers.sizes())])
-    features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
-    centers.entries(starts, None, features, values)
+    starts, features, values = entries_of(centers)
     return Snapshot(
         one=centers.one,
         starts=starts,
