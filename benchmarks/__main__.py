@@ -18,6 +18,7 @@ from . import (
     roofline,
     seeding,
     shares,
+    short,
     table,
     targets,
     threads,
@@ -34,6 +35,7 @@ NAMES = (
     "threads",
     "directions",
     "balls",
+    "short",
     "peakmem",
 )
 
@@ -53,6 +55,7 @@ def main() -> None:
         "growth": lambda name, X: growth.measure(name, X, arguments.quick),
         "roofline": lambda name, X: roofline.measure(name, X, arguments.quick),
         "threads": lambda name, X: threads.measure(name, X, arguments.quick),
+        "short": lambda name, X: short.measure(name, X, arguments.quick),
     }
     if "roofline" in results:
         print("\nbandwidth")

@@ -46,7 +46,7 @@ PEER_WORK = 2e9
 LATE = 5
 """The last iterations, whose cost is held against the first."""
 MOST_LOSS = 0.15
-NAMED = {True: ("sieve", "lloyd", "simplified-hamerly"), False: ("sieve", "lloyd", "shallot")}
+NAMED = {True: ("sieve", "tally", "lloyd"), False: ("sieve", "lloyd", "shallot")}
 """The algorithms that are timed, on sparse rows and on dense ones."""
 
 

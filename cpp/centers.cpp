@@ -115,6 +115,12 @@ void Centers::need_drifts(bool any_sign) {
   drifts_ = std::make_unique<Drifts>(n_centers_, n_frequent_, n_features_, any_sign);
 }
 
+void Centers::need_feature_changes() {
+  if (!feature_changes_) {
+    feature_changes_ = std::make_unique<FeatureChanges>(n_centers_, n_features_);
+  }
+}
+
 std::vector<std::int64_t> Centers::sizes() const {
   std::vector<std::int64_t> sizes(detached_.size());
   each_entry([&](std::size_t j, std::int32_t, std::int64_t) { ++sizes[j]; });
@@ -249,6 +255,17 @@ void Centers::move(const SumChanges& changes, int n_threads) {
   });
   if (n_frequent_ < n_features_) move_rare(changes, moved);
   if (drifts_) follow_drifts(changes, moved, n_threads);
+  if (feature_changes_) follow_features(changes, moved, n_threads);
+}
+
+void Centers::follow_features(const SumChanges& changes, const std::vector<Moved>& moved,
+                              int n_threads) {
+  std::vector<FeatureChanges::Move> moves(moved.size());
+  for (std::size_t j = 0; j < moves.size(); ++j) {
+    if (moved[j] == Moved::no) continue;
+    moves[j] = {&changes[j], moved[j] == Moved::replaced, scale_before_[j], scale_[j]};
+  }
+  feature_changes_->follow(moves, n_threads);
 }
 
 void Centers::follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved,

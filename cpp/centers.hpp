@@ -20,6 +20,7 @@
 #include "bounds.hpp"
 #include "buffer.hpp"
 #include "drifts.hpp"
+#include "feature_changes.hpp"
 #include "filter_lines.hpp"
 #include "panels.hpp"
 #include "rare.hpp"
@@ -62,6 +63,9 @@ class Centers {
   // Tells from the next move on what moves do to cosines, with rows of any sign or without.
   void need_drifts(bool any_sign);
   const Drifts* drifts() const { return drifts_.get(); }
+  // The same feature by feature, for rows of any sign.
+  void need_feature_changes();
+  const FeatureChanges* feature_changes() const { return feature_changes_.get(); }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);
@@ -150,6 +154,7 @@ class Centers {
   void move_rare(const SumChanges& changes, const std::vector<Moved>& moved);
   void clear_frequent(int j);
   void follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
+  void follow_features(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void write(int j, const std::int32_t* features, std::size_t size);
   void fit_lines(int j);
   void set_length(int j, Wide squared);
@@ -171,6 +176,7 @@ class Centers {
   std::unique_ptr<Panels> panels_;
   std::unique_ptr<FilterLines> lines_;
   std::unique_ptr<Drifts> drifts_;
+  std::unique_ptr<FeatureChanges> feature_changes_;
   std::vector<Wide> squared_;       // ‖vector‖², exact
   std::vector<Wide> squared_rare_;  // the part of the rare features
   std::vector<double> scale_;       // 1/‖vector‖

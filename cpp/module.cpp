@@ -8,6 +8,7 @@
 
 #include "assign/assign.hpp"
 #include "assign/by_angles.hpp"
+#include "equal_rows.hpp"
 #include "prepare.hpp"
 #include "seeding.hpp"
 
@@ -140,15 +141,25 @@ NB_MODULE(ARCMEANS_MODULE, m) {
         first_equal_rows(rows, hashes.data(), first.data());
       },
       Released());
-  m.def(
-      "spread_labels",
-      [](In<std::int32_t> distinct, In<std::int64_t> equal_to, Out<std::int32_t> labels,
-         Out<std::int32_t> previous) {
-        return spread_labels(distinct.data(), equal_to.data(),
-                             static_cast<std::int64_t>(labels.size()), labels.data(),
-                             previous.data());
-      },
-      Released());
+  nb::class_<EqualRows>(m, "EqualRows")
+      .def(
+          "__init__",
+          [](EqualRows* self, In<std::int64_t> equal_to, std::int64_t n_distinct,
+             std::int64_t first) {
+            new (self) EqualRows(equal_to.data(), static_cast<std::int64_t>(equal_to.size()),
+                                 n_distinct, first);
+          },
+          Released())
+      .def_prop_ro("hash",
+                   [](const EqualRows& self) { return static_cast<std::int64_t>(self.hash()); })
+      .def(
+          "spread",
+          [](EqualRows& self, In<std::int32_t> distinct, In<std::int32_t> before, bool anew,
+             Out<std::int32_t> labels, Out<std::int32_t> previous) {
+            return self.spread(distinct.data(), before.data(), anew, labels.data(),
+                               previous.data());
+          },
+          Released());
   m.def(
       "hash_labels",
       [](In<std::int32_t> labels, std::int64_t first) {
@@ -161,9 +172,12 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(
           "collect",
           [](SumChanges& self, const HeldRows& rows, In<std::int32_t> previous,
-             In<std::int32_t> labels, int n_threads,
-             bool add) { self.collect(rows, previous.data(), labels.data(), n_threads, add); },
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg() = false, Released())
+             In<std::int32_t> labels, int n_threads, bool add, std::optional<In<double>> copies) {
+            self.collect(rows, previous.data(), labels.data(), n_threads, add,
+                         data_or_null(copies));
+          },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg() = false,
+          nb::arg().none() = nb::none(), Released())
       .def(
           "add",
           [](SumChanges& self, In<std::int64_t> rows, In<std::uint8_t> touched,
@@ -321,6 +335,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
       nb::arg().none(), nb::arg(), nb::arg(), Released());
+  m.def(
+      "tally",
+      [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
+         Out<std::int32_t> previous, Out<float> lower, Out<float> upper, int n_threads,
+         std::int64_t chunk_rows) {
+        return tally(rows, centers, {labels.data(), previous.data(), lower.data(), upper.data()},
+                     {n_threads, chunk_rows});
+      },
+      Released());
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def(
           "__init__",

@@ -104,8 +104,9 @@ struct PanelSimilarities {
   static constexpr int kVectors = kLines * kVectorsPerLine;
   Floats lanes[kVectors];
 
+  // Inlined by force, or they would leave the registers.
   template <class Row>
-  PanelSimilarities(const Row& row, const Panel& panel) {
+  __attribute__((always_inline)) PanelSimilarities(const Row& row, const Panel& panel) {
     // Short chains of dependent additions stall; few lines leave registers for several of them.
     constexpr int kChains = kVectors >= 4 ? 1 : 4 / kVectors;
     Floats sums[kChains][kVectors] = {};

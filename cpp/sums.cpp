@@ -1,6 +1,7 @@
 #include "sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "parallel.hpp"
@@ -71,8 +72,9 @@ class SumChanges::Accumulator {
 
   template <class Row>
   void add(const Row& row, double one, double weight, int sign) {
-    if (weight == 1.0) {
-      add(row, [one, sign](double value) { return sign * fixed_point(value, one, 1.0); });
+    if (weight == std::floor(weight)) {
+      const std::int64_t times = sign * static_cast<std::int64_t>(weight);
+      add(row, [one, times](double value) { return times * fixed_point(value, one, 1.0); });
     } else {
       add(row, [=](double value) { return sign * fixed_point(value, one, weight); });
     }
@@ -135,7 +137,7 @@ SumChanges::SumChanges(int n_clusters) : clusters_(static_cast<std::size_t>(n_cl
 SumChanges::~SumChanges() = default;
 
 void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-                         int n_threads, bool add) {
+                         int n_threads, bool add, const double* copies) {
   const auto n_clusters = static_cast<int>(clusters_.size());
   const Members members = members_of(rows, previous, labels, n_clusters);
   accumulators_.resize(static_cast<std::size_t>(n_threads));
@@ -154,8 +156,9 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
         const Member member = members.all[static_cast<std::size_t>(m)];
         if (m + 12 < end) prefetch_start(typed, members.all[static_cast<std::size_t>(m + 12)].row);
         if (m + 6 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 6)].row));
-        mine->add(typed.row(member.row), rows.one, rows.weight(member.row), member.sign);
-        change.rows += member.sign;
+        const double weight = copies ? copies[member.row] : rows.weight(member.row);
+        mine->add(typed.row(member.row), rows.one, weight, member.sign);
+        change.rows += member.sign * (copies ? static_cast<std::int64_t>(weight) : 1);
       }
       mine->take(change);
     });

@@ -43,9 +43,10 @@ class SumChanges {
   SumChanges(const SumChanges&) = delete;
   SumChanges& operator=(const SumChanges&) = delete;
 
-  // From how the rows were labelled and how they are now; with `add`, on top of what there is.
+  // From how the rows were labelled and how they are now; with `add`, on top of what there is. With
+  // `copies`, whole numbers, each row counts as so many, in place of its weight.
   void collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-               int n_threads, bool add = false);
+               int n_threads, bool add = false, const double* copies = nullptr);
 
   // Puts changes that were collected elsewhere on top of what there is.
   void add(const ChangeArrays& other, std::int32_t n_features, int n_threads);

@@ -55,18 +55,26 @@ def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_pat
     assert not models[0].fit(X).trace_["lines"].any()
 
 
-def test_auto_for_sparse_rows(monkeypatch):
+@pytest.mark.parametrize(
+    ("entries", "k", "algorithm"),
+    [
+        (3, 666, "tally"),
+        (3, 667, "sieve"),
+        (8, 250, "tally"),
+        (8, 251, "sieve"),
+        (16, 20, "tally"),
+        (17, 20, "sieve"),
+    ],
+)
+def test_auto_for_sparse_rows(entries, k, algorithm, monkeypatch):
     X = np.zeros((10, 30))
-    X[:, :8] = 1.0
-    full_rows = unit_rows(sp.csr_array(X))
+    X[:, :entries] = 1.0
     monkeypatch.setattr(auto, "available", lambda: None)
-    assert auto.chosen(full_rows, 5, 1) == EngineOptions("sieve")
-    X[0, 0] = 0.0
-    short = unit_rows(sp.csr_array(X))
-    assert auto.chosen(short, 5, 1) == EngineOptions("lloyd", merge_repeats=True)
+    options = EngineOptions(algorithm, merge_repeats=entries < 8)
+    assert auto.chosen(unit_rows(sp.csr_array(X)), k, 1) == options
     # Parts of rows elsewhere cannot be merged.
     summary = Summary(10, 30, np.dtype(float), 0, 10, weigh(10), (X != 0).sum(axis=0))
-    assert auto.chosen(layout_of([summary]), 5, 1) == EngineOptions("lloyd")
+    assert auto.chosen(layout_of([summary]), k, 1) == EngineOptions(algorithm)
 
 
 def test_auto_fits_into_memory(monkeypatch):
@@ -77,7 +85,7 @@ def test_auto_fits_into_memory(monkeypatch):
     for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(dense, 100, 1).algorithm == expected
-    for left, expected in ((2 * 12 * 30 * 100, "lloyd"), (2 * 12 * 30 * 100 - 2, "sieve")):
+    for left, expected in ((2 * 12 * 30 * 100, "tally"), (2 * 12 * 30 * 100 - 2, "sieve")):
         monkeypatch.setattr(auto, "available", lambda left=left: left)
         assert auto.chosen(short, 100, 1).algorithm == expected
 
@@ -90,7 +98,7 @@ def test_what_bounds_take():
 
 @pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
 def test_bounds_are_kept_where_they_fit(k, monkeypatch):
-    rows = unit_rows(sp.csr_array(np.ones((140, 10))))
+    rows = unit_rows(sp.csr_array(np.ones((140, 20))))
     needed = bound_bytes(140, k, dense=False)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines

@@ -137,7 +137,7 @@ def test_half_the_angle_separates():
 
 
 @pytest.mark.parametrize(  # the others have tests of their own
-    "algorithm", [a for a in ALGORITHMS if a not in ("lloyd", *ANGLE_ALGORITHMS, "sieve")]
+    "algorithm", [a for a in ALGORITHMS if a not in ("lloyd", *ANGLE_ALGORITHMS, "sieve", "tally")]
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bounds_hold_through_whole_runs(case, dtype, algorithm):

@@ -41,6 +41,7 @@ def assert_same_bits(a, b):
     assert a.objective == b.objective
     assert [i.objective for i in a.iterations] == [i.objective for i in b.iterations]
     assert [i.changed for i in a.iterations] == [i.changed for i in b.iterations]
+    assert [i.fingerprint for i in a.iterations] == [i.fingerprint for i in b.iterations]
     assert a.stopped == b.stopped
 
 

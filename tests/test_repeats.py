@@ -52,7 +52,7 @@ def test_repeats_change_no_bit(collide, monkeypatch):
     @settings(max_examples=50)
     @given(
         repeated(),
-        st.sampled_from(["lloyd", "sieve", "hamerly", "shallot"]),
+        st.sampled_from(["lloyd", "sieve", "hamerly", "shallot", "tally"]),
         st.sampled_from(["relocate", "keep"]),
     )
     def check(given, algorithm, empty_cluster):
@@ -70,7 +70,7 @@ def test_repeats_change_no_bit(collide, monkeypatch):
             Engine(rows, k, EngineOptions(algorithm, merge_repeats=merge))
             for merge in (False, True)
         )
-        assert merged._inner is not None
+        assert merged._merged is not None
         results = [
             run(engine, place_rows(rows, rows, which), empty_cluster=empty_cluster, max_iter=20)
             for engine in (plain, merged)

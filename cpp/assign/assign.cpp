@@ -98,6 +98,18 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
   });
 }
 
+Work tally(const Rows& rows, Centers& centers, const TallyState& state,
+           const PassOptions& options) {
+  centers.need_panels();
+  centers.need_feature_changes();
+  return visit(rows, [&](const auto& typed) -> Work {
+    using RowsOf = std::decay_t<decltype(typed)>;
+    return pass_over_rows(typed, state, options, [&](Work& work) {
+      return Tally<RowsOf>(typed, centers, state, options, work);
+    });
+  });
+}
+
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
                       int n_threads, double* similarities) {
   visit(rows, [&](const auto& typed) {

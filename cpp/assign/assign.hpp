@@ -4,6 +4,7 @@
 #include "center_tests.hpp"
 #include "row_loop.hpp"
 #include "sieve.hpp"
+#include "tally.hpp"
 
 namespace arcmeans {
 
@@ -16,6 +17,9 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
 // The same for the sieve, which keeps another kind of bounds.
 Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,
           const SieveState& state, PassOptions options);
+
+// And for tally.
+Work tally(const Rows& rows, Centers& centers, const TallyState& state, const PassOptions& options);
 
 // sim64 of each row to the center it is labelled with; rows without a label get 0.
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,

@@ -16,14 +16,17 @@ from .rows import AnyLayout, Rows
 from .sieve import bound_bytes
 
 SHORT_ROWS = 8
-"""Sparse rows with fewer entries than these on average are not worth a filter."""
+"""Sparse rows with fewer entries than these on average may be equal to others."""
+TALLY_ENTRIES = 16
+TALLY_WORK = 2000
+"""Up to how many entries a row, and entries times centers, tally is faster than the sieve."""
 BALLS = ("exponion", "shallot")
 MOST_IN_A_BALL = 25
 """They are slower than the sieve where the ball around a row's center holds more on average."""
 LOOKED_AT = 256
 """The rows that this is seen by."""
 PANEL_BYTES = 12
-"""What lloyd keeps for each center and feature: the sum, and the same as float32."""
+"""What tally keeps for each center and feature: the sum, and the same as float32."""
 
 
 def chosen(
@@ -33,10 +36,15 @@ def chosen(
     bounds = room_for_bounds(layout, n_clusters, room)
     if layout.frequent is None:
         return EngineOptions(_for_dense(layout.n_features, n_clusters, bounds), n_threads)
-    short = layout.frequent.n_entries < SHORT_ROWS * layout.n_rows
-    if short and room_for(PANEL_BYTES * layout.n_features * n_clusters):
-        return EngineOptions("lloyd", n_threads, merge_repeats=isinstance(layout, Rows))
-    return EngineOptions("sieve", n_threads, keep_bounds=bounds)
+    entries = layout.frequent.n_entries / max(1, layout.n_rows)
+    counted = entries <= TALLY_ENTRIES and entries * n_clusters <= TALLY_WORK
+    counted = counted and room_for(PANEL_BYTES * layout.n_features * n_clusters)
+    return EngineOptions(
+        "tally" if counted else "sieve",
+        n_threads,
+        merge_repeats=entries < SHORT_ROWS and isinstance(layout, Rows),
+        keep_bounds=bounds,
+    )
 
 
 def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from . import _core
 from .angles import ANGLE_ALGORITHMS, AngleBounds
 from .relocation import Candidates, candidates_of, chosen
-from .repeats import distinct
+from .repeats import Distinct, distinct
 from .result import FirstPass
 from .rows import AnyLayout, Rows
 from .sieve import SieveBounds
 from .state import Arrays, in_memory
+from .tally import TallyBounds
 
 ALGORITHMS = (
     "lloyd",
@@ -31,6 +32,7 @@ ALGORITHMS = (
     "hamerly",
     *ANGLE_ALGORITHMS,
     "sieve",
+    "tally",
 )
 HAMERLY_UPDATES = ("tight", "eq8", "eq9")
 
@@ -125,18 +127,20 @@ class Engine:
         self._resumed: NDArray[np.int32] | None = None
         self._changes = _core.native.SumChanges(n_clusters)
         self._adopted = False
-        self._distinct = distinct(rows, options.n_threads) if options.merge_repeats else None
-        self._inner: Engine | None = None
-        if self._distinct is not None:
-            inner = replace(options, merge_repeats=False)
-            self._inner = Engine(self._distinct.rows, n_clusters, inner)
+        self._merged: Merged | None = None
+        found = distinct(rows, options.n_threads) if options.merge_repeats else None
+        if found is not None:
+            inner = Engine(found.rows, n_clusters, replace(options, merge_repeats=False))
+            self._merged = Merged(found, inner, first, weighted=rows.weights is not None)
             options = EngineOptions()  # what is kept is kept there
         algorithm = options.algorithm
-        self._kept: AngleBounds | SieveBounds | None = None
+        self._kept: AngleBounds | SieveBounds | TallyBounds | None = None
         if algorithm in ANGLE_ALGORITHMS:
             self._kept = AngleBounds(algorithm, rows, k, options.n_groups, arrays)
         elif algorithm == "sieve":
             self._kept = SieveBounds(rows, k, options.keep_bounds, arrays)
+        elif algorithm == "tally":
+            self._kept = TallyBounds(rows, arrays)
         bounded = algorithm != "lloyd" and self._kept is None
         elkan = algorithm in ("elkan", "simplified-elkan")
         self._lower = filled("lower", (n,), np.float64, -1.0) if bounded else None
@@ -175,9 +179,8 @@ class Engine:
         self.labels[:] = first_pass.labels
         second = np.clip(first_pass.second + error, -1.0, 1.0)
         best = np.clip(first_pass.best - error, -1.0, 1.0)
-        if self._inner is not None and self._distinct is not None:
-            self._inner.adopt(first_pass.of(self._distinct.first))
-            self._inner._adopted = False  # the pass is counted here
+        if self._merged is not None:
+            self._merged.adopt(first_pass)
         if self._kept is not None:
             self._kept.adopt(best, second)
         if self._lower is not None:
@@ -202,11 +205,8 @@ class Engine:
             return work
         options = self.options
         rows, labels = self._native_rows, (self.labels, self._previous)
-        if self._inner is not None and self._distinct is not None:
-            work = self._inner.assign(centers)
-            work.changed = _core.native.spread_labels(
-                self._inner.labels, self._distinct.inverse, *labels
-            )
+        if self._merged is not None:
+            work = self._merged.assign(centers, *labels)
         elif self._kept is not None:
             work = self._kept.assign(rows, centers, *labels, options.n_threads, options.chunk_rows)
         else:
@@ -239,6 +239,9 @@ class Engine:
 
     def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
         """Adds what ``sum_changes`` would return to the changes of other parts, or begins them."""
+        if self._merged is not None and self._merged.tells_all and not self._merged.apart:
+            self._merged.add_changes(changes, anew=anew)
+            return
         changes.collect(
             self._native_rows, self._previous, self.labels, self.options.n_threads, not anew
         )
@@ -277,6 +280,8 @@ class Engine:
         centers.move(changes, self.options.n_threads)
 
     def fingerprint(self) -> int:
+        if self._merged is not None and not self._merged.apart:
+            return self._merged.fingerprint
         return _core.native.hash_labels(self.labels, self.first)
 
     def used(self) -> int:
@@ -284,6 +289,7 @@ class Engine:
 
     def resume(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
         self.labels[:] = labels
+        self._part_from_merged()
         changes = self.sum_changes()
         self.take_up()
         return changes
@@ -292,6 +298,7 @@ class Engine:
         """Makes the next pass the first of this engine, counted from the labels there are."""
         self._resumed = self.labels.copy()
         self.labels[:] = -1
+        self._part_from_merged()
 
     def close(self) -> None:
         pass
@@ -304,8 +311,63 @@ class Engine:
             self._upper[rows] = 1.0
         if self._kept is not None:
             self._kept.forget(rows)
+        self._part_from_merged()
+
+    def _part_from_merged(self) -> None:
+        """Labels did not come from a pass over the distinct rows."""
+        if self._merged is not None:
+            self._merged.apart = True
 
     @property
     def previous(self) -> NDArray[np.int32]:
         """The labels before the last pass."""
         return self._previous
+
+
+class Merged:
+    """An engine for the distinct rows, where many are equal, and what all rows have of it."""
+
+    def __init__(self, found: Distinct, inner: Engine, first: int, *, weighted: bool) -> None:
+        self.inner = inner
+        self.first = found.first
+        self.apart = False
+        """Whether labels of the rows are not those of the distinct ones after their last pass."""
+        self.tells_all = False
+        """Whether what changed in the last pass, of any row, can be told from the distinct ones."""
+        self._copies = None if weighted else found.copies
+        self._equal = _core.native.EqualRows(found.inverse, len(found.first), first)
+
+    @property
+    def fingerprint(self) -> int:
+        return self._equal.hash
+
+    def adopt(self, first_pass: FirstPass) -> None:
+        self.inner.adopt(first_pass.of(self.first))
+        self.inner._adopted = False  # the pass is counted there
+        self.apart = True
+
+    def assign(
+        self,
+        centers: _core.native.Centers,
+        labels: NDArray[np.int32],
+        previous: NDArray[np.int32],
+    ) -> _core.native.Work:
+        """One pass over the distinct rows, for all."""
+        work = self.inner.assign(centers)
+        anew, self.apart = self.apart, False
+        self.tells_all = not anew and self._copies is not None
+        work.changed = self._equal.spread(
+            self.inner.labels, self.inner.previous, anew, labels, previous
+        )
+        return work
+
+    def add_changes(self, changes: _core.native.SumChanges, *, anew: bool) -> None:
+        inner = self.inner
+        changes.collect(
+            inner._native_rows,
+            inner.previous,
+            inner.labels,
+            inner.options.n_threads,
+            not anew,
+            self._copies,
+        )

@@ -65,12 +65,12 @@ callable, default="random"
         The number of runs, each with initial centers of its own; the best objective is kept.
 
     algorithm : {"auto", "lloyd", "simplified-elkan", "elkan", "simplified-hamerly", "hamerly", \
-"yinyang", "exponion", "shallot", "sieve"}, default="auto"
+"yinyang", "exponion", "shallot", "sieve", "tally"}, default="auto"
         How to avoid computing similarities; it changes the time and memory only. "auto" chooses by
-        the data: the sieve for text and embeddings, exponion or shallot for many clusters in few
-        dimensions unless rows fill them. If one that keeps more than a few numbers a row needs more
-        memory than this process may use, a MemoryError says so before the fit begins: see
-        :func:`arcmeans.memory.required`.
+        the data: the sieve for text and embeddings, tally for sparse rows of few entries, exponion
+        or shallot for many clusters in few dimensions unless rows fill them. If one that keeps
+        more than a few numbers a row needs more memory than this process may use, a MemoryError
+        says so before the fit begins: see :func:`arcmeans.memory.required`.
 
     max_iter : int, default=300
         The most assign passes.

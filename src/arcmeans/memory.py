@@ -36,13 +36,15 @@ def required(
         "auto": sieve,
         "lloyd": (8, 0),
         "sieve": sieve,
+        "tally": (16, 0),
         "simplified-elkan": (16 + 4 * n_clusters, 0),
         "elkan": (16 + 4 * n_clusters, 4 * n_clusters),
         "yinyang": (24 + 4 * groups, 16 * (n_features + 1)),
         "exponion": (24, 600 + 4 * neighbors * (n_features + 1)),
         "shallot": (28, 600 + 4 * neighbors * (n_features + 1)),
     }.get(algorithm, (24, 0))
-    return a_row * n_rows + (a_center + 36 * n_features) * n_clusters
+    changes = 8 * n_features if algorithm == "tally" else 0
+    return a_row * n_rows + (a_center + 36 * n_features) * n_clusters + changes
 
 
 def available(root: str | os.PathLike[str] = "/") -> int | None:

@@ -1,10 +1,11 @@
 """Rows that are equal, entry by entry, have the same label: a pass over one of each is enough.
 
 Short rows repeat: of 500,000 package names as bags of tokens 36 % do, of 300,000 authors by
-category two thirds. The sums are those of all rows, so no bit of a result changes.
+category two thirds. A row that counts as many adds to the sums, which are integers, what so many
+rows would, so no bit of a result changes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,14 @@ class Distinct:
     """The first of each set of equal rows, and for each row which of these it is."""
 
     rows: Rows
+    """Without weights."""
     first: NDArray[np.int64]
     inverse: NDArray[np.int64]
+
+    @property
+    def copies(self) -> NDArray[np.float64]:
+        """How many rows are equal to each."""
+        return np.bincount(self.inverse, minlength=len(self.first)).astype(np.float64)
 
 
 def distinct(rows: Rows, n_threads: int) -> Distinct | None:
@@ -35,4 +42,5 @@ def distinct(rows: Rows, n_threads: int) -> Distinct | None:
         return None
     place = np.empty(rows.n_rows, np.int64)
     place[here] = np.arange(len(here))
-    return Distinct(subset(rows, here, np.ones(len(here))), here, place[first])
+    some = replace(subset(rows, here, np.ones(len(here))), one=rows.one)
+    return Distinct(some, here, place[first])

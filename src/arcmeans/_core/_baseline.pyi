@@ -60,13 +60,28 @@ class Rows:
 
 def hash_rows(rows: Rows, which: _Longs, n_threads: int, hashes: NDArray[np.uint64], /) -> None: ...
 def first_equal_rows(rows: Rows, hashes: NDArray[np.uint64], first: _Longs, /) -> None: ...
-def spread_labels(distinct: _Ints, equal_to: _Longs, labels: _Ints, previous: _Ints, /) -> int: ...
+
+class EqualRows:
+    def __init__(self, equal_to: _Longs, n_distinct: int, first: int, /) -> None: ...
+    def spread(
+        self, distinct: _Ints, before: _Ints, anew: bool, labels: _Ints, previous: _Ints, /
+    ) -> int: ...
+    @property
+    def hash(self) -> int: ...
+
 def hash_labels(labels: _Ints, first: int, /) -> int: ...
 
 class SumChanges:
     def __init__(self, n_clusters: int, /) -> None: ...
     def collect(
-        self, rows: Rows, previous: _Ints, labels: _Ints, n_threads: int, add: bool = False, /
+        self,
+        rows: Rows,
+        previous: _Ints,
+        labels: _Ints,
+        n_threads: int,
+        add: bool = False,
+        copies: _Doubles | None = None,
+        /,
     ) -> None: ...
     def add(
         self,
@@ -185,6 +200,17 @@ def sift(
     previous: _Ints,
     lower: _Ints | None,
     uppers: NDArray[np.int16] | None,
+    n_threads: int,
+    chunk_rows: int,
+    /,
+) -> Work: ...
+def tally(
+    rows: Rows,
+    centers: Centers,
+    labels: _Ints,
+    previous: _Ints,
+    lower: NDArray[np.float32],
+    upper: NDArray[np.float32],
     n_threads: int,
     chunk_rows: int,
     /,

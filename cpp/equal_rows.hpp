@@ -1,0 +1,134 @@
+// Rows that are equal, entry by entry: found once, and labelled together.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace arcmeans {
+
+// For each row the first that is equal to it: itself, where it is the first.
+inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std::int64_t* first) {
+  std::size_t size = 64;
+  while (size < 2 * static_cast<std::size_t>(rows.n_rows)) size *= 2;
+  std::vector<std::int64_t> table(size, -1);  // the first rows, by their hash and what follows it
+  visit(rows, [&](const auto& typed) {
+    const auto equal = [&](std::int64_t i, std::int64_t j) {
+      const auto a = typed.row(i);
+      const auto b = typed.row(j);
+      if (a.size != b.size) return false;
+      for (std::int64_t e = 0; e < a.size; ++e) {
+        if (a.feature(e) != b.feature(e) || !(a.values[e] == b.values[e])) return false;
+      }
+      return true;
+    };
+    constexpr std::int64_t kAhead = 16;  // the table is read anywhere
+    for (std::int64_t i = 0; i < rows.n_rows; ++i) {
+      if (i + kAhead < rows.n_rows) {
+        __builtin_prefetch(&table[hashes[i + kAhead] & (size - 1)]);
+      }
+      std::size_t at = hashes[i] & (size - 1);
+      while (table[at] >= 0 && (hashes[table[at]] != hashes[i] || !equal(table[at], i))) {
+        at = (at + 1) & (size - 1);
+      }
+      if (table[at] < 0) table[at] = i;
+      first[i] = table[at];
+    }
+  });
+}
+
+// What one row adds to the hash of how the rows are labelled.
+inline std::uint64_t label_hash(std::int64_t row, std::int32_t label) {
+  std::uint64_t bits = (static_cast<std::uint64_t>(row) << 32U) ^ static_cast<std::uint32_t>(label);
+  bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
+  return bits ^ (bits >> 31U);
+}
+
+// A sum over the rows, so that parts can be added up. `first` is the number of the first row.
+inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n, std::int64_t first) {
+  std::uint64_t hash = 0;
+  for (std::int64_t i = 0; i < n; ++i) hash += label_hash(first + i, labels[i]);
+  return hash;
+}
+
+// Gives all rows the labels of the distinct ones that they are equal to, and follows the hash of
+// them: what a pass leaves as it was is not touched.
+class EqualRows {
+ public:
+  // For each row which of the distinct ones it is equal to; `first` is the number of the first row.
+  EqualRows(const std::int64_t* equal_to, std::int64_t n_rows, std::int64_t n_distinct,
+            std::int64_t first)
+      : equal_to_(equal_to, equal_to + n_rows),
+        starts_(static_cast<std::size_t>(n_distinct) + 1),
+        members_(static_cast<std::size_t>(n_rows)),
+        first_(first) {
+    for (const std::int64_t d : equal_to_) ++starts_[static_cast<std::size_t>(d) + 1];
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
+    for (std::int64_t i = 0; i < n_rows; ++i) {
+      members_[static_cast<std::size_t>(next[static_cast<std::size_t>(at(equal_to_, i))]++)] = i;
+    }
+  }
+
+  std::uint64_t hash() const { return hash_; }
+
+  // After a pass over the distinct rows, which had the labels `before`; returns how many rows
+  // change theirs. `anew`: equal rows may differ in their labels, or the hash is not known.
+  std::int64_t spread(const std::int32_t* distinct, const std::int32_t* before, bool anew,
+                      std::int32_t* labels, std::int32_t* previous) {
+    if (all_changed_) {
+      std::copy_n(labels, equal_to_.size(), previous);
+    } else {
+      for (const std::int64_t d : changed_) {
+        each_member(d, [&](std::int64_t i) { previous[i] = labels[i]; });
+      }
+    }
+    changed_.clear();
+    const auto n_distinct = static_cast<std::int64_t>(starts_.size()) - 1;
+    for (std::int64_t d = 0; d < n_distinct; ++d) {
+      if (distinct[d] != before[d]) changed_.push_back(d);
+    }
+    // Few are looked up one by one, many one after the other.
+    all_changed_ = anew || 8 * changed_.size() > starts_.size();
+    std::int64_t count = 0;
+    if (all_changed_) {
+      for (std::size_t i = 0; i < equal_to_.size(); ++i) {
+        const std::int32_t label = distinct[equal_to_[i]];
+        count += labels[i] != label;
+        labels[i] = label;
+      }
+      hash_ = hash_labels(labels, static_cast<std::int64_t>(equal_to_.size()), first_);
+    } else {
+      for (const std::int64_t d : changed_) {
+        each_member(d, [&](std::int64_t i) {
+          hash_ += label_hash(first_ + i, distinct[d]) - label_hash(first_ + i, labels[i]);
+          labels[i] = distinct[d];
+          ++count;
+        });
+      }
+    }
+    return count;
+  }
+
+ private:
+  static std::int64_t at(const std::vector<std::int64_t>& from, std::int64_t i) {
+    return from[static_cast<std::size_t>(i)];
+  }
+  template <class Use>
+  void each_member(std::int64_t d, const Use& use) const {
+    for (std::int64_t m = at(starts_, d); m < at(starts_, d + 1); ++m) use(at(members_, m));
+  }
+
+  std::vector<std::int64_t> equal_to_;
+  std::vector<std::int64_t> starts_, members_;  // the rows equal to each of the distinct ones
+  std::int64_t first_;
+  std::vector<std::int64_t> changed_;  // the distinct rows that the last pass gave other labels
+  bool all_changed_ = true;            // or any row, for all that is known
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace arcmeans

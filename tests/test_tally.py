@@ -1,0 +1,153 @@
+"""Bounds that follow the features of a row."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arcmeans.centers import place_rows, sums_of
+from arcmeans.engine import Engine, EngineOptions
+from arcmeans.initialise import given_centers
+from arcmeans.loop import run
+from arcmeans.rows import unit_rows
+
+from .test_exactness import assert_same_bits
+from .test_sieve import full
+
+LONGEST = 2**13
+"""Entries of the longest row whose changes can be told (``cpp/feature_changes.hpp``)."""
+
+
+def assert_bounds_hold(engine, centers):
+    """For every row with a direction, but for the last bits of float64."""
+    rows, bounds = engine.rows, engine._kept
+    which = np.flatnonzero(rows.zero == 0)
+    values = full(rows).astype(np.float64)[which]
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    unit = sums_of(rows, centers).unit(np.float64)
+    cosines = values @ (unit if rows.by_rank is None else unit[:, rows.by_rank]).T
+    own = np.arange(len(which)), engine.labels[which]
+    assert np.all(bounds.lower[which] <= cosines[own] + 1e-14)
+    cosines[own] = -np.inf
+    assert np.all(bounds.upper[which] >= np.max(cosines, axis=1) - 1e-14)
+
+
+def passes(rows, centers, k, count, n_threads=1, chunk_rows=0):
+    """The work of passes over the rows, each of which leaves bounds that hold."""
+    engine = Engine(rows, k, EngineOptions("tally", n_threads, chunk_rows))
+    for _ in range(count):
+        work = engine.assign(centers)
+        assert_bounds_hold(engine, centers)
+        yield work
+        if work.changed == 0:
+            break
+        engine.relocate(centers)
+        centers.move(engine.sum_changes(), n_threads)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dense", [False, True])
+def test_bounds_hold_through_whole_runs(case, dtype, dense, simd):
+    """After every pass, for every row, relocated ones included."""
+    X = case.X.astype(dtype)
+    rows = unit_rows(X.toarray() if dense else X)
+    centers = given_centers(rows, case.init.astype(dtype), 1)
+    assert list(passes(rows, centers, case.n_clusters, 12))
+
+
+@st.composite
+def short(draw):
+    """Rows of few entries, of one sign or two, that are near ties and have very unequal weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(10, 300)), draw(st.integers(2, 60))
+    X = np.zeros((n, d))
+    for row in X:
+        size = rng.integers(1, draw(st.integers(2, 6)))
+        row[rng.integers(0, d, size)] = rng.integers(1, 4, size) + 1e-6 * rng.random(size)
+    if draw(st.booleans()):
+        X *= rng.choice([-1.0, 1.0], X.shape)
+    if draw(st.booleans()):  # entries next to nothing
+        X[:, 0] += 1e-9
+    weights = None
+    if draw(st.booleans()):
+        weights = rng.choice([1e-6, 1.0, 3.0, 1e6], n)
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
+    which = rng.choice(n, draw(st.integers(1, min(n, 40))), replace=False)
+    return unit_rows(sp.csr_array(X), sample_weight=weights), np.sort(which)
+
+
+@pytest.mark.threads
+def test_any_run_has_bounds_that_hold_and_the_bits_of_lloyd(simd):
+    @settings(max_examples=60)
+    @given(short(), st.sampled_from([1, 2]), st.sampled_from([0, 1, 70]))
+    def check(data, n_threads, chunk_rows):
+        rows, which = data
+        k = len(which)
+        list(passes(rows, place_rows(rows, rows, which), k, 20, n_threads, chunk_rows))
+        results = [
+            run(
+                Engine(rows, k, EngineOptions(algorithm, n_threads, chunk_rows)),
+                place_rows(rows, rows, which),
+                max_iter=30,
+            )
+            for algorithm in ("lloyd", "tally")
+        ]
+        assert_same_bits(*results)
+
+    check()
+
+
+def groups_of_words(rng, n, d, size, groups):
+    """Rows of so many entries, most of them from the features of their group."""
+    group = rng.integers(groups, size=(n, 1))
+    own = (rng.integers(d, size=(n, size)) * groups + group) % d
+    features = np.where(rng.random((n, size)) < 0.7, own, rng.integers(d, size=(n, size)))
+    counts = (np.ones(n * size), (np.repeat(np.arange(n), size), features.reshape(-1)))
+    return sp.coo_array(counts, shape=(n, d)).tocsr()
+
+
+def test_late_passes_leave_most_rows_alone():
+    n, k = 6000, 20
+    X = groups_of_words(np.random.default_rng(2), n, 400, 3, 10)
+    rows = unit_rows(X)
+    work = list(passes(rows, place_rows(rows, rows, np.arange(0, n, n // k)), k, 60))
+    assert len(work) > 10
+    assert work[0].similarities == work[1].similarities == n * k
+    assert sum(w.similarities for w in work) < 0.5 * len(work) * n * k
+    assert work[-1].similarities < 0.1 * n * k
+    for w in work[2:]:
+        assert w.similarities == k * (n - w.skipped_by_bounds)
+
+
+def pass_after(rows, centers, k, gifts):
+    """The work of the pass after two, when some rows got other labels by hand."""
+    engine = Engine(rows, k, EngineOptions("tally"))
+    for given_away in (0, gifts):
+        engine.assign(centers)
+        engine.give(np.arange(given_away), np.full(given_away, k - 1, np.int32))
+        centers.move(engine.sum_changes(), 1)
+    work = engine.assign(centers)
+    assert_bounds_hold(engine, centers)
+    return work
+
+
+@pytest.mark.parametrize("size", [LONGEST, LONGEST + 1])
+def test_long_rows_are_followed_as_far_as_32_bits_go(size):
+    rng = np.random.default_rng(3)
+    X = 0.2 * rng.random((90, size)) + np.repeat(rng.random((3, size)), 30, axis=0)
+    rows = unit_rows(sp.csr_array(X))
+    assert np.all(np.diff(rows.starts) == size)
+    work = pass_after(rows, place_rows(rows, rows, np.array([0, 30, 60])), 3, 1)
+    assert work.changed == 1
+    assert work.skipped_by_bounds == (89 if size == LONGEST else 0)
+
+
+@pytest.mark.parametrize("gifts", [10, 95])
+def test_a_center_that_loses_most_of_its_rows_is_not_followed(gifts):
+    """Its scale grows by more than can be told, and the pass after that is a full one."""
+    X = np.vstack([np.tile([1.0, 0.01, 0.0], (100, 1)), np.tile([0.0, 0.01, 1.0], (100, 1))])
+    rows = unit_rows(X)
+    work = pass_after(rows, place_rows(rows, rows, np.array([0, 100])), 2, gifts)
+    assert work.changed == gifts
+    assert work.skipped_by_bounds == (200 - gifts if gifts == 10 else 0)
