@@ -71,11 +71,13 @@ def test_repeats_change_no_bit(collide, monkeypatch):
             for merge in (False, True)
         )
         assert merged._merged is not None
+        centers = [place_rows(rows, rows, which) for _ in range(2)]
         results = [
-            run(engine, place_rows(rows, rows, which), empty_cluster=empty_cluster, max_iter=20)
-            for engine in (plain, merged)
+            run(*given, empty_cluster=empty_cluster, max_iter=20)
+            for given in zip((plain, merged), centers, strict=True)
         ]
         assert_same_bits(*results)
+        assert np.array_equal(*(c.counts for c in centers))
         fewer = results[1].iterations[0].similarities
         assert fewer <= k * len(found.first)
 

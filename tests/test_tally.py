@@ -151,3 +151,22 @@ def test_a_center_that_loses_most_of_its_rows_is_not_followed(gifts):
     work = pass_after(rows, place_rows(rows, rows, np.array([0, 100])), 2, gifts)
     assert work.changed == gifts
     assert work.skipped_by_bounds == (200 - gifts if gifts == 10 else 0)
+
+
+def test_a_center_that_gets_rows_again_is_not_followed():
+    """It stayed where it was without any, and is another vector now, whatever its scale says."""
+    rng = np.random.default_rng(4)
+    X = np.repeat(np.eye(3), (20, 10, 70), axis=0) + 0.01 * rng.random((100, 3))
+    rows = unit_rows(X)
+    centers = place_rows(rows, rows, np.array([30, 20, 0]))
+    engine = Engine(rows, 3, EngineOptions("tally"))
+    none, third, last, first = np.arange(0), np.arange(20), np.arange(10, 20), np.arange(90, 100)
+    # Half of the third cluster goes, then all of it; it comes back with half of it and others.
+    for away, here in ((none, none), (last, none), (third, none), (last, first)):
+        engine.assign(centers)
+        for gone, label in ((away, 0), (here, 2)):
+            engine.give(gone, np.full(len(gone), label, np.int32))
+        centers.move(engine.sum_changes(), 1)
+    work = engine.assign(centers)
+    assert work.skipped_by_bounds == 0
+    assert_bounds_hold(engine, centers)

@@ -131,10 +131,10 @@ class Tally {
       const std::int64_t size = entries_before(first + static_cast<std::int64_t>(r) + 1) -
                                 entries_before(first + static_cast<std::int64_t>(r));
       const Sums* after = before + size;
-      // Each entry was rounded down. What cannot be told is more than any bound.
+      // Each entry was rounded down. Where it cannot be told, enough is lost that no label is kept.
       const bool told = size <= FeatureChanges::kMostEntries;
       const auto rounding = static_cast<std::uint32_t>(size);
-      gains[r] = told ? after->gained - before->gained + rounding : ~std::uint32_t{0};
+      gains[r] = after->gained - before->gained + rounding;
       losses[r] = told ? after->lost - before->lost + rounding : ~std::uint32_t{0};
       before = after;
     }
