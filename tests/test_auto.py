@@ -58,12 +58,12 @@ def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_pat
 @pytest.mark.parametrize(
     ("entries", "k", "algorithm"),
     [
-        (3, 666, "tally"),
-        (3, 667, "sieve"),
-        (8, 250, "tally"),
-        (8, 251, "sieve"),
-        (16, 20, "tally"),
-        (17, 20, "sieve"),
+        (3, 733, "tally"),
+        (3, 734, "sieve"),
+        (8, 275, "tally"),
+        (8, 276, "sieve"),
+        (22, 20, "tally"),
+        (23, 20, "sieve"),
     ],
 )
 def test_auto_for_sparse_rows(entries, k, algorithm, monkeypatch):
@@ -98,7 +98,7 @@ def test_what_bounds_take():
 
 @pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
 def test_bounds_are_kept_where_they_fit(k, monkeypatch):
-    rows = unit_rows(sp.csr_array(np.ones((140, 20))))
+    rows = unit_rows(sp.csr_array(np.ones((140, 30))))
     needed = bound_bytes(140, k, dense=False)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines

@@ -17,8 +17,8 @@ from .sieve import bound_bytes
 
 SHORT_ROWS = 8
 """Sparse rows with fewer entries than these on average may be equal to others."""
-TALLY_ENTRIES = 16
-TALLY_WORK = 2000
+TALLY_ENTRIES = 22
+TALLY_WORK = 2200
 """Up to how many entries a row, and entries times centers, tally is faster than the sieve."""
 BALLS = ("exponion", "shallot")
 MOST_IN_A_BALL = 25
