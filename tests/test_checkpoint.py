@@ -66,7 +66,7 @@ class TestCheckpoint:
             if step.iteration == number:
                 shutil.copy(path, copy)
 
-        for number in range(1, min(full.n_iter_, 6) + 1):
+        for number in range(1, min(full.n_iter_, 4) + 1):
             model = SphericalKMeans(**options, callback=break_at(number))
             with pytest.raises(BreakError):
                 model.fit(case.X)
