@@ -18,7 +18,6 @@ from .targets import fit
 from .timing import in_turns
 
 ENTRIES = (3, 6, 12, 20)
-ITERATIONS = 60
 
 
 @dataclass(frozen=True)
@@ -68,15 +67,14 @@ def thinned(X: sp.csr_matrix, share: float) -> sp.csr_matrix:
 def _measure(name: str, X: sp.csr_matrix, k: int) -> Short:
     seeds = np.sort(np.random.default_rng(k).choice(X.shape[0], k, replace=False))
     works: dict[str, Callable[[], Any]] = {
-        a: partial(fit, X, seeds, a, max_iter=ITERATIONS)
-        for a in ("lloyd", "sieve", "tally", "auto")
+        a: partial(fit, X, seeds, a) for a in ("lloyd", "sieve", "tally", "auto")
     }
     measured = in_turns(works, 2)
     for a in ("sieve", "tally", "auto"):
         check_same(measured["lloyd"].result, measured[a].result)
     seconds = {a: measured[a].seconds for a in works}
-    trace = measured["tally"].result.trace_
-    iterations = len(trace["similarities"])
+    tally = measured["tally"].result
+    computed, iterations = tally.trace_["similarities"].sum(), tally.n_iter_
     return Short(
         data=name,
         rows=X.shape[0],
@@ -84,6 +82,6 @@ def _measure(name: str, X: sp.csr_matrix, k: int) -> Short:
         k=k,
         iterations=iterations,
         **seconds,
-        similarities=trace["similarities"].sum() / (X.shape[0] * k * iterations),
+        similarities=computed / (X.shape[0] * k * iterations),
         auto_loss=seconds["auto"] / min(seconds[a] for a in ("lloyd", "sieve", "tally")) - 1.0,
     )

@@ -72,7 +72,7 @@ class SumChanges::Accumulator {
 
   template <class Row>
   void add(const Row& row, double one, double weight, int sign) {
-    if (weight == std::floor(weight)) {
+    if (weight == std::floor(weight)) {  // as fixed_point does, once for all entries
       const std::int64_t times = sign * static_cast<std::int64_t>(weight);
       add(row, [one, times](double value) { return times * fixed_point(value, one, 1.0); });
     } else {

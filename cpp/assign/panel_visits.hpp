@@ -43,6 +43,7 @@ class PanelVisits {
   // direction left out.
   template <class Which, class Use>
   void visit(std::int64_t begin, const Which& which, const Use& use) {
+    if (which.size() == 0) return;
     for (std::size_t w = 0; w < which.size(); ++w) tops_[w] = {};
     for (const Panel& panel : centers_.panels().all()) {
       with_lines(panel, [&](auto lines) { visit_panel<lines()>(panel, begin, which); });
@@ -73,7 +74,7 @@ class PanelVisits {
   static constexpr std::size_t kAhead = 8;
   template <class Which>
   bool short_rows(std::int64_t begin, const Which& which) const {
-    if (RowsOf::Row::dense || which.size() == 0) return false;
+    if (RowsOf::Row::dense) return false;
     const std::int64_t first = begin + which[0];
     const std::int64_t end = begin + which[which.size() - 1] + 1;
     return rows_.starts[end] - rows_.starts[first] < 8 * (end - first);

@@ -7,6 +7,9 @@
 // goes through the panels like in `lloyd`. Memory: 8 bytes a row.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+
 #include "../feature_changes.hpp"
 #include "panel_visits.hpp"
 #include "row_list.hpp"

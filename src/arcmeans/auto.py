@@ -37,10 +37,10 @@ def chosen(
     if layout.frequent is None:
         return EngineOptions(_for_dense(layout.n_features, n_clusters, bounds), n_threads)
     entries = layout.frequent.n_entries / max(1, layout.n_rows)
-    counted = entries <= TALLY_ENTRIES and entries * n_clusters <= TALLY_WORK
-    counted = counted and room_for(PANEL_BYTES * layout.n_features * n_clusters)
+    few = entries <= TALLY_ENTRIES and entries * n_clusters <= TALLY_WORK
+    tally = few and room_for(PANEL_BYTES * layout.n_features * n_clusters)
     return EngineOptions(
-        "tally" if counted else "sieve",
+        "tally" if tally else "sieve",
         n_threads,
         merge_repeats=entries < SHORT_ROWS and isinstance(layout, Rows),
         keep_bounds=bounds,

@@ -239,7 +239,7 @@ class Engine:
 
     def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
         """Adds what ``sum_changes`` would return to the changes of other parts, or begins them."""
-        if self._merged is not None and self._merged.tells_all and not self._merged.apart:
+        if self._merged is not None and self._merged.tells_all:
             self._merged.add_changes(changes, anew=anew)
             return
         changes.collect(
@@ -332,14 +332,19 @@ class Merged:
         self.first = found.first
         self.apart = False
         """Whether labels of the rows are not those of the distinct ones after their last pass."""
-        self.tells_all = False
-        """Whether what changed in the last pass, of any row, can be told from the distinct ones."""
+        self._anew = True
+        """Whether they were not before that pass."""
         self._copies = None if weighted else found.copies
         self._equal = _core.native.EqualRows(found.inverse, len(found.first), first)
 
     @property
     def fingerprint(self) -> int:
         return self._equal.hash
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether what the last pass changed, of any row, can be told from the distinct ones."""
+        return not (self.apart or self._anew) and self._copies is not None
 
     def adopt(self, first_pass: FirstPass) -> None:
         self.inner.adopt(first_pass.of(self.first))
@@ -354,10 +359,9 @@ class Merged:
     ) -> _core.native.Work:
         """One pass over the distinct rows, for all."""
         work = self.inner.assign(centers)
-        anew, self.apart = self.apart, False
-        self.tells_all = not anew and self._copies is not None
+        self._anew, self.apart = self.apart, False
         work.changed = self._equal.spread(
-            self.inner.labels, self.inner.previous, anew, labels, previous
+            self.inner.labels, self.inner.previous, self._anew, labels, previous
         )
         return work
 
