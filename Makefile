@@ -37,8 +37,11 @@ demo: $(VENV)/.built
 	@mkdir -p build
 	$(PY) -m arcmeans.demo --output build/demo $(ARGS)
 
+# On two processes: hardly any test keeps a second core busy.
+PYTEST := -m pytest -n 2 --dist worksteal
+
 test: $(VENV)/.built browser
-	$(PY) -m pytest $(ARGS)
+	$(PY) $(PYTEST) $(ARGS)
 
 bench: $(VENV)/.built
 	$(PY) -m benchmarks $(or $(ARGS),targets)
@@ -145,7 +148,7 @@ OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; pyt
 	@touch $@
 
 test-oldest: .venv-oldest/.built browser
-	.venv-oldest/bin/python -m pytest $(ARGS)
+	.venv-oldest/bin/python $(PYTEST) $(ARGS)
 
 # --- Sanitizers: an environment and a build of their own. Python is not instrumented, so their
 # libraries are loaded ahead of it; libstdc++ too, or exceptions are not followed. Capturing is left
