@@ -14,6 +14,17 @@ from arcmeans.sieve import bound_bytes
 from .test_sieve import topics
 
 
+@pytest.fixture
+def set_left(monkeypatch):
+    """Says how much memory is left, to be asked for any size."""
+
+    def say(left):
+        monkeypatch.setattr(auto, "NOT_ASKED", -1)
+        monkeypatch.setattr(auto, "available", lambda: left)
+
+    return say
+
+
 @pytest.mark.parametrize(
     ("n_features", "k", "algorithm"),
     [
@@ -37,7 +48,7 @@ def test_auto_for_dense_rows(n_features, k, algorithm):
 
 @pytest.mark.filterwarnings("ignore:.*rows are all zero")
 @pytest.mark.parametrize(("n_features", "sieves"), [(3, False), (16, True)])
-def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_path, monkeypatch):
+def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_path, set_left):
     """Few on a surface, and most where rows fill 16 dimensions. In memory and on disk."""
     X = np.random.default_rng(6).standard_normal((2000, n_features))
     X[7] = 0.0
@@ -51,7 +62,7 @@ def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_pat
         assert np.array_equal(found.labels_, fitted[1].labels_)
         assert np.array_equal(found.cluster_centers_, fitted[1].cluster_centers_)
         assert np.all((found.trace_["lines"] > 0) == sieves)
-    monkeypatch.setattr(auto, "available", lambda: 0)  # no room for bounds
+    set_left(0)  # no room for bounds
     assert not models[0].fit(X).trace_["lines"].any()
 
 
@@ -66,10 +77,10 @@ def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_pat
         (23, 20, "sieve"),
     ],
 )
-def test_auto_for_sparse_rows(entries, k, algorithm, monkeypatch):
+def test_auto_for_sparse_rows(entries, k, algorithm, set_left):
     X = np.zeros((10, 30))
     X[:, :entries] = 1.0
-    monkeypatch.setattr(auto, "available", lambda: None)
+    set_left(None)
     options = EngineOptions(algorithm, merge_repeats=entries < 8)
     assert auto.chosen(unit_rows(sp.csr_array(X)), k, 1) == options
     # Parts of rows elsewhere cannot be merged.
@@ -77,17 +88,29 @@ def test_auto_for_sparse_rows(entries, k, algorithm, monkeypatch):
     assert auto.chosen(layout_of([summary]), k, 1) == EngineOptions(algorithm)
 
 
-def test_auto_fits_into_memory(monkeypatch):
+def test_auto_fits_into_memory(set_left):
     """Bounds, and centers with all of their features, take half of what there is at most."""
     dense = unit_rows(np.ones((10, 40)))
     short = unit_rows(sp.csr_array(np.eye(10, 30)))
     needed = bound_bytes(10, 100, dense=True)
     for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
-        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        set_left(left)
         assert auto.chosen(dense, 100, 1).algorithm == expected
     for left, expected in ((2 * 12 * 30 * 100, "tally"), (2 * 12 * 30 * 100 - 2, "sieve")):
-        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        set_left(left)
         assert auto.chosen(short, 100, 1).algorithm == expected
+
+
+def test_little_is_kept_without_asking(monkeypatch):
+    """Looking for what is free takes as long as a small fit."""
+    rows = unit_rows(np.ones((10, 40)))
+    asked = []
+    monkeypatch.setattr(auto, "available", lambda: asked.append(True) or 0)
+    assert auto.chosen(rows, 100, 1).algorithm == "sieve"
+    assert not asked
+    monkeypatch.setattr(auto, "NOT_ASKED", bound_bytes(10, 100, dense=True) - 1)
+    assert auto.chosen(rows, 100, 1).algorithm == "lloyd"
+    assert asked
 
 
 def test_what_bounds_take():
@@ -97,14 +120,14 @@ def test_what_bounds_take():
 
 
 @pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
-def test_bounds_are_kept_where_they_fit(k, monkeypatch):
+def test_bounds_are_kept_where_they_fit(k, set_left):
     rows = unit_rows(sp.csr_array(np.ones((140, 30))))
     needed = bound_bytes(140, k, dense=False)
     kept = Engine(rows, k, EngineOptions("sieve"))._kept
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
     assert needed == kept.lower.nbytes + kept.uppers.nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
-        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        set_left(left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)
         for algorithm in ("auto", "sieve"):
             model = SphericalKMeans(k, algorithm=algorithm)
@@ -112,11 +135,11 @@ def test_bounds_are_kept_where_they_fit(k, monkeypatch):
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "sieve"])
-def test_a_fit_without_room_for_bounds_has_the_same_bits(algorithm, monkeypatch):
+def test_a_fit_without_room_for_bounds_has_the_same_bits(algorithm, set_left):
     X = topics(np.random.default_rng(7), 300, 200, 30, 12)
     models, lines = [], []
     for left in (None, 0):
-        monkeypatch.setattr(auto, "available", lambda left=left: left)
+        set_left(left)
         models.append(SphericalKMeans(40, algorithm=algorithm, random_state=1).fit(X))
         lines.append(models[-1].trace_["lines"][1:])
     kept, none = models

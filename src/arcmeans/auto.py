@@ -27,6 +27,8 @@ LOOKED_AT = 256
 """The rows that this is seen by."""
 PANEL_BYTES = 12
 """What tally keeps for each center and feature: the sum, and the same as float32."""
+NOT_ASKED = 16 << 20
+"""Up to so many bytes the system is not asked for what is free, which takes up to a millisecond."""
 
 
 def chosen(
@@ -90,5 +92,7 @@ def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None)
 
 def room_for(size: int) -> bool:
     """Whether so many bytes fit into half of the memory there is."""
+    if size <= NOT_ASKED:
+        return True
     left = available()
     return left is None or size <= left // 2
