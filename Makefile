@@ -140,6 +140,7 @@ OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; pyt
   'numpy==2.3.2; python_version>="3.14"' 'scipy==1.12.0; python_version<"3.13"' \
   'scipy==1.14.1; python_version=="3.13"' 'scipy==1.16.1; python_version>="3.14"' \
   'pandas==2.2.3; python_version<"3.14"' 'pandas==2.3.3; python_version>="3.14"' \
+  'pyarrow==15.0.2; python_version<"3.13"' \
   'safetensors==0.4.3' 'click==8.1.7' 'rich==13.7.0' 'pytest<9'
 .SECONDARY: .venv-oldest/.tools
 

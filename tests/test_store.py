@@ -99,7 +99,7 @@ class TestStore:
 
     def test_other_types_of_batches(self, tmp_path):
         rng = np.random.default_rng(0)
-        X = sp.random_array((40, 7), density=0.4, rng=rng, format="csr")
+        X = sp.random_array((40, 7), density=0.4, random_state=rng, format="csr")
         kinds = [sp.csc_matrix(X), sp.coo_array(X), X.astype(int).astype(float)]
         store = RowStore.write(tmp_path / "sparse", iter(kinds))
         assert np.array_equal(store[40:80].toarray(), X.toarray())
