@@ -1,6 +1,5 @@
 """``predict`` streams: memory does not grow with the source."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +11,11 @@ import scipy.sparse as sp
 from arcmeans.cli import main
 
 from .cli_inputs import sentences
+from .marks import measures_memory
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
-    pytest.mark.skipif(
-        "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
-    ),
+    measures_memory,
 ]
 
 PROGRAM = """

@@ -39,6 +39,8 @@ from experiments import (
 from experiments.fits import Fit
 from experiments.paper import Method
 
+from .marks import measures_memory
+
 ROOT = Path(__file__).parent.parent
 UNIFORM = Method("uniform", None)
 METHODS = [
@@ -557,6 +559,7 @@ def test_threads(file, tmp_path):
     assert threads.numbers_of_threads(8) == [1, 2, 4, 8]
 
 
+@measures_memory
 def test_memory(tmp_path):
     options = ["--rows", "20000", "--k", "50", "--out", str(tmp_path), "--algorithms"]
     options += ["lloyd", "elkan", "simplified-hamerly"]

@@ -1,6 +1,5 @@
 """Rare features: lists and lines that follow every move, and what centers may take."""
 
-import os
 import subprocess
 import sys
 
@@ -14,6 +13,7 @@ from arcmeans.engine import Engine, EngineOptions
 from arcmeans.layout import frequent
 from arcmeans.rows import unit_rows
 
+from .marks import measures_memory
 from .test_sieve import Pushed, assert_bounds_hold, best_by_reference, full, split, topics
 
 
@@ -166,9 +166,7 @@ print(centers.n_frequent, peak() - before, len(result.iterations))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.skipif(
-    "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
-)
+@measures_memory
 def test_centers_of_many_features_take_no_more_than_they_may():
     """All sums of all centers would be 1.9 gigabytes; they may take 64 megabytes."""
     done = subprocess.run(

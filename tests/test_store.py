@@ -22,6 +22,7 @@ from arcmeans.store import HEADER
 from arcmeans.streamed import StreamedEngine
 
 from .cases import CASES
+from .marks import measures_memory
 from .test_long_fits import BreakError, break_at
 from .test_seeding import text_like
 
@@ -337,6 +338,7 @@ class TestFit:
         assert model.labels_[[0, 7]].tolist() == [-1, -1]
 
     @pytest.mark.skipif(sys.platform != "linux", reason="counts what only Linux tells")
+    @measures_memory
     def test_memory_does_not_grow_with_the_entries(self, tmp_path):
         """Four times the entries in as many rows: the same memory, and far less than the rows."""
         code = textwrap.dedent("""
