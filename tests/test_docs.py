@@ -1,9 +1,10 @@
 """The examples in README and docstrings run and say what is true."""
 
 import doctest
+import importlib
 from pathlib import Path
 
-import arcmeans.estimator
+import pytest
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -14,7 +15,8 @@ def test_readme():
     assert found.failed == 0
 
 
-def test_docstrings():
-    found = doctest.testmod(arcmeans.estimator)
+@pytest.mark.parametrize("module", ["arcmeans.estimator", "arcmeans.minibatch", "arcmeans.store"])
+def test_docstrings(module):
+    found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0
     assert found.failed == 0

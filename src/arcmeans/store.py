@@ -76,7 +76,7 @@ class RowStore:
     --------
     >>> import tempfile, scipy.sparse as sp
     >>> from arcmeans import RowStore, SphericalKMeans
-    >>> batches = (sp.random_array((100, 50), density=0.1, random_state=i) for i in range(3))
+    >>> batches = (sp.random_array((100, 50), density=0.2, random_state=i) for i in range(3))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = RowStore.write(f"{folder}/rows", batches)
     ...     labels = SphericalKMeans(4, random_state=0).fit(store).labels_
