@@ -64,7 +64,7 @@ def _measure(name: str, X: NDArray[np.float32], k: int) -> Ball:
     works: dict[str, Callable[[], Any]] = {
         a: partial(fit, X, seeds, a, max_iter=ITERATIONS) for a in (algorithm, "sieve", "auto")
     }
-    measured = in_turns(works, 1)
+    measured = in_turns(works, 2)
     for a in (algorithm, "auto"):
         check_same(measured["sieve"].result, measured[a].result)
     own, sieve = measured[algorithm].seconds, measured["sieve"].seconds

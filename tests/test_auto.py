@@ -6,8 +6,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from arcmeans import RowStore, SphericalKMeans, auto
+from arcmeans.centers import place_rows
 from arcmeans.engine import Engine, EngineOptions
 from arcmeans.layout import Summary, layout_of, weigh
+from arcmeans.parts import LocalParts
 from arcmeans.rows import unit_rows
 from arcmeans.sieve import bound_bytes
 
@@ -64,6 +66,18 @@ def test_auto_looks_at_how_many_centers_a_ball_holds(n_features, sieves, tmp_pat
         assert np.all((found.trace_["lines"] > 0) == sieves)
     set_left(0)  # no room for bounds
     assert not models[0].fit(X).trace_["lines"].any()
+
+
+def test_a_ball_is_three_times_as_wide_as_the_row_is_far():
+    """On a circle of 100 centers, rows at 0.4 and 0.1 of the way to the next."""
+    places = np.concatenate([np.arange(100), np.arange(100) + 0.4, np.arange(50) + 0.1])
+    angles = places * (2.0 * np.pi / 100)
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    rows = unit_rows(X)
+    centers = place_rows(rows, rows, np.arange(100))
+    off = LocalParts(unit_rows(X[100:]), 1)
+    # 1.2 around the own center are three centers, 0.3 are one.
+    assert auto.centers_in_a_ball(off, centers) == pytest.approx((100 * 3 + 50) / 150)
 
 
 @pytest.mark.parametrize(

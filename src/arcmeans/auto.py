@@ -21,8 +21,8 @@ TALLY_ENTRIES = 22
 TALLY_WORK = 2200
 """Up to how many entries a row, and entries times centers, tally is faster than the sieve."""
 BALLS = ("exponion", "shallot")
-MOST_IN_A_BALL = 25
-"""They are slower than the sieve where the ball around a row's center holds more on average."""
+MOST_IN_A_BALL = 110
+"""They are slower than the sieve where a ball around a row's center holds more on average."""
 LOOKED_AT = 256
 """The rows that this is seen by."""
 PANEL_BYTES = 12
@@ -68,9 +68,12 @@ def settled(options: EngineOptions, parts: Parts, centers: _core.native.Centers)
 
 
 def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
-    """How many centers are at most twice as far from a row's own as the row is, on average.
+    """How many centers are at most three times as far from a row's own as the row is, on average.
 
     Few for rows on a surface, whatever the number of features; many where they fill all dimensions.
+    At twice as far, which is how far those algorithms look, rows in narrow clouds would not tell
+    themselves from rows on a surface: the ball holds the few centers of a cloud. But the sieve
+    dismisses all the others there.
     """
     sums = sums_of(parts.layout, centers)
     unit = sums.vectors.toarray() * sums.scales[:, np.newaxis]
@@ -79,9 +82,10 @@ def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
     rows = parts.take(some)
     similarities = rows.values[rows.zero == 0] @ unit.T
     cosine = similarities.max(axis=1, initial=0.0)
-    twice = 2.0 * cosine**2 - 1.0  # the cosine of twice the angle
+    # The cosine of three times the angle, as far as that is less than a half turn.
+    far = np.where(cosine > 0.5, (4.0 * cosine**2 - 3.0) * cosine, -1.0)
     between = unit[similarities.argmax(axis=1)] @ unit.T
-    return np.count_nonzero(between >= twice[:, np.newaxis]) / max(1, len(between))
+    return np.count_nonzero(between >= far[:, np.newaxis]) / max(1, len(between))
 
 
 def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:
