@@ -114,6 +114,7 @@ class Centers {
     for (std::int64_t e = 0; e < row.size; ++e) {
       const std::int32_t feature = row.feature(e);
       const auto value = static_cast<double>(row.values[e]);
+#pragma GCC unroll 4
       for (int c = 0; c < kCenters; ++c) {
         const std::int64_t at =
             feature < n_frequent_ ? vectors[c][feature] : rare_.value(feature, which[c]);

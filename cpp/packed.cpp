@@ -45,14 +45,13 @@ PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n
       n_shared_(n_shared),
       dense_(!rows.starts),
       narrow_(n_frequent <= 65536),
-      errors_(static_cast<std::size_t>(rows.n_rows)) {
+      heads_(static_cast<std::size_t>(rows.n_rows) + 1) {
   visit(rows, [&](const auto& typed) { pack(typed, n_threads); });
 }
 
 template <class T>
 void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
   const auto n = static_cast<std::size_t>(rows.n_rows);
-  starts_.resize(n + 1);
   rare_starts_.resize(n + 1);
   parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
@@ -63,12 +62,12 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
                         rare += row.features[e] >= n_frequent_;
                       }
                       const std::int64_t frequent = row.size - rare;
-                      starts_[static_cast<std::size_t>(i) + 1] = (frequent + 1) / 2;
+                      heads_[static_cast<std::size_t>(i) + 1].start = (frequent + 1) / 2;
                       rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
                     }
                   });
   for (std::size_t i = 0; i < n; ++i) {
-    starts_[i + 1] += starts_[i];
+    heads_[i + 1].start += heads_[i].start;
     rare_starts_[i + 1] += rare_starts_[i];
   }
   rare_.resize(static_cast<std::size_t>(rare_starts_[n]));
@@ -86,15 +85,15 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
 template <class T, class Feature>
 void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
                             Buffer<Pair<Feature>>& pairs) {
-  pairs = Buffer<Pair<Feature>>(static_cast<std::size_t>(starts_.back()));
+  pairs = Buffer<Pair<Feature>>(static_cast<std::size_t>(heads_.back().start));
   std::atomic<bool> negative{false};
   parallel_chunks(
       rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
         bool below_zero = false;
         for (std::int64_t i = begin; i < end; ++i) {
           const auto row = rows.row(i);
-          auto hot = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i)]);
-          auto cold = 2 * static_cast<std::size_t>(starts_[static_cast<std::size_t>(i) + 1]);
+          auto hot = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i)].start);
+          auto cold = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i) + 1].start);
           const std::int64_t first_rare = rare_starts_[static_cast<std::size_t>(i)];
           Rare* shared = rare_.data() + first_rare;
           Rare* single = rare_.data() + rare_starts_[static_cast<std::size_t>(i) + 1];
@@ -121,7 +120,7 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
             pairs[at / 2].weights[at % 2] = rounded(row.values[e]);
           }
           const std::int64_t n_rare = rare_starts_[static_cast<std::size_t>(i) + 1] - first_rare;
-          errors_[static_cast<std::size_t>(i)] = rounded.template error<T>(row.size, n_rare);
+          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(row.size, n_rare);
           if (!any_rare()) continue;
           shared_[static_cast<std::size_t>(i)] =
               static_cast<std::int32_t>(shared - (rare_.data() + first_rare));
@@ -148,7 +147,7 @@ void PackedRows::pack(const DenseRows<T>& rows, int n_threads) {
             weights[f] = rounded(values[f]);
             below_zero |= values[f] < T{0};
           }
-          errors_[static_cast<std::size_t>(i)] = rounded.template error<T>(rows.n_features, 0);
+          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(rows.n_features, 0);
         }
         if (below_zero) negative = true;
       });

@@ -78,19 +78,13 @@ class Sieve {
     if constexpr (!RowsOf::Row::dense) {
       if (drift_.told()) take_drifts_back();
     }
-    list_lines();
     visits_.prepare(active_);
-    for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
-    for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
+    if (groups_.n_lines() > 1) {
+      visit_lines();
+    } else {  // nothing to choose from
+      visit_line(0, active_);
+      for (const std::int32_t r : active_) decide(r);
     }
-    for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
-    for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
-    for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral) decide(r);
-    }
-    for (auto& rows : own_) rows.clear();
-    for (auto& rows : reaching_) rows.clear();
   }
 
  private:
@@ -270,6 +264,22 @@ class Sieve {
     limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
   }
 
+  // Visits what each row needs of the lines, and decides.
+  void visit_lines() {
+    list_lines();
+    for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
+    for (const std::int32_t r : active_) {
+      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
+    }
+    for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
+    for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
+    for (const std::int32_t r : active_) {
+      if (reach_[at(r)] >= kSeveral) decide(r);
+    }
+    for (auto& rows : own_) rows.clear();
+    for (auto& rows : reaching_) rows.clear();
+  }
+
   // For each line the rows with a bound that reaches there, but those of which it is the own line.
   void list_lines() {
     for (const std::int32_t r : active_) {
@@ -399,10 +409,48 @@ class Sieve {
     if (state_.lower) state_.lower[begin_ + r] = drift_.lower_then(lower_[at(r)], label);
   }
 
-  // Visits the lines that hold candidates once more.
+  // So that near ties need not be decided again before one of the two centers moves, the bounds of
+  // all candidates become what sim64 says.
   std::int32_t decide_exactly(std::int32_t r, std::int32_t first) {
     ++work_.exact_decisions;
     candidates_.clear();
+    const auto row = rows_.row(begin_ + r);
+    const double error = 3.0 * reference_error<typename RowsOf::Row::Value>(row.size) + 0x1p-24;
+    const auto bound = [&](double similarity) {
+      return static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
+    };
+    Choice best;
+    if (groups_.size() == 1) {
+      list_centers(r, first);
+      best = choose(centers_, row, candidates_,
+                    [&](int j, double similarity) { set_bound(r, j, bound(similarity)); });
+      set_bound(r, best.center, static_cast<std::int32_t>(kNothing));
+    } else {
+      visit_candidates(r, first);
+      auto its_line = undecided_.begin();
+      best = choose(centers_, row, candidates_, [&](int j, double similarity) {
+        while (its_line->line != j / kLineShorts) ++its_line;
+        its_line->uppers[j % kLineShorts] = bound(similarity);
+      });
+      set_bounds(r, best.center);
+    }
+    raise(r, SieveDrift::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
+    return best.center;
+  }
+
+  // The centers whose bounds reach, and the best, whose bound is that of no center.
+  void list_centers(std::int32_t r, std::int32_t first) {
+    for (int b = 0; b < groups_.n_bound_lines(); ++b) {
+      std::uint32_t found = reaching_groups(b, r);
+      if (first / kLineShorts == b) found |= 1U << (first % kLineShorts);
+      for (; found != 0; found &= found - 1) {
+        candidates_.push_back(b * kLineShorts + __builtin_ctz(found));
+      }
+    }
+  }
+
+  // Visits the lines with groups that reach once more, to see which of their centers do.
+  void visit_candidates(std::int32_t r, std::int32_t first) {
     undecided_.clear();
     this_row_.clear();
     this_row_.add(r);
@@ -422,18 +470,13 @@ class Sieve {
         }
       }
     }
-    const auto exact = rows_.row(begin_ + r);
-    const double error = 3.0 * reference_error<typename RowsOf::Row::Value>(exact.size) + 0x1p-24;
-    auto its_line = undecided_.begin();
-    const Choice best = choose(centers_, exact, candidates_, [&](int j, double similarity) {
-      // So that near ties need not be decided again before one of the two centers moves.
-      while (its_line->line != j / kLineShorts) ++its_line;
-      its_line->uppers[j % kLineShorts] =
-          static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
-    });
+  }
+
+  // The bounds of the groups of those lines, the own center left out.
+  void set_bounds(std::int32_t r, std::int32_t own) {
     for (Undecided& it : undecided_) {
-      if (it.line == best.center / kLineShorts) {
-        it.uppers[best.center % kLineShorts] = static_cast<std::int32_t>(kNothing);
+      if (it.line == own / kLineShorts) {
+        it.uppers[own % kLineShorts] = static_cast<std::int32_t>(kNothing);
       }
       for (int g = 0; g < groups_.per_line(); ++g) {
         std::int32_t top = it.uppers[g];
@@ -443,8 +486,6 @@ class Sieve {
         set_bound(r, it.line * groups_.per_line() + g, top);
       }
     }
-    raise(r, SieveDrift::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
-    return best.center;
   }
 
   // The bounds of a line that holds candidates, by lane.

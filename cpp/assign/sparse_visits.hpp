@@ -64,11 +64,13 @@ class SparseVisits {
     });
   }
 
-  // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|.
+  // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|. What
+  // they read is asked for in three steps: where a row lies, the row, the last of its features.
   template <bool kSizes, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
     const std::size_t n = which.size();
     for (std::size_t w = 0; w < n; ++w) {
+      if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
       if (w + 6 < n) prefetch_row(which[w + 6]);
       if (w + 2 < n) prefetch(lanes, which[w + 2]);
       LineSums sums;
