@@ -327,7 +327,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
   Wide rare_before = 0;     // those of rare features
   Wide rare_after = 0;
   Wide touched_after = 0;
-  Wide dot = 0;  // the old vector and the change
+  Wide dot = 0;  // the old vector and the change, where it replaces it
   bool negative = false;
   std::int64_t largest = detached_[c] ? 0 : largest_[c];
   for (std::size_t e = 0; e < n; ++e) {
@@ -339,7 +339,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
       rare_after += product(after, after);
     }
     touched_after += product(after, after);
-    dot += product(before, change.values[e]);
+    if (detached_[c]) dot += product(before, change.values[e]);
     negative |= after < 0;
     largest = larger(largest, change.features[e], after);
   }
