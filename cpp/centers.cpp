@@ -64,7 +64,8 @@ Centers::Centers(int n_centers, std::int32_t n_features, double one, std::int32_
       chord_(static_cast<std::size_t>(n_centers)),
       rise_(static_cast<std::size_t>(n_centers)),
       rise_nonnegative_(static_cast<std::size_t>(n_centers)),
-      fall_nonnegative_(static_cast<std::size_t>(n_centers)) {}
+      fall_nonnegative_(static_cast<std::size_t>(n_centers)),
+      by_movement_(n_centers) {}
 
 void Centers::need_panels() {
   if (panels_) return;
@@ -101,6 +102,7 @@ void Centers::need_panels() {
 void Centers::need_lines(bool dense, int n_threads) {
   if (lines_ && lines_->dense() == dense) return;
   lines_ = std::make_unique<FilterLines>(n_centers_, n_frequent_, dense);
+  by_movement_ = OrderByMovement(n_centers_);
   parallel_chunks(n_centers_, kLineShorts, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
@@ -217,6 +219,15 @@ void Centers::fit_lines(int j) {
   each_frequent(j, [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
 }
 
+// Has the centers that move most side by side (places.hpp). Only where each has a bound of its own:
+// that of a group would have to become the largest of those of all that come to it.
+void Centers::arrange_lines(int n_threads) {
+  if (lines_->dense() || lines_->count() == 1) return;
+  if (LineGroups(n_centers_, false).size() > 1) return;
+  if (!by_movement_.take(chord_)) return;
+  lines_->arrange(lines_->places().in_order(by_movement_.centers()), n_threads);
+}
+
 // What the kernels read of these features.
 void Centers::write(int j, const std::int32_t* features, std::size_t size) {
   const std::int64_t* vector = this->vector(j);
@@ -254,6 +265,7 @@ void Centers::move(const SumChanges& changes, int n_threads) {
     moved[c] = move(static_cast<int>(j), changes[c]);
   });
   if (n_frequent_ < n_features_) move_rare(changes, moved);
+  if (lines_) arrange_lines(n_threads);
   if (drifts_) follow_drifts(changes, moved, n_threads);
   if (feature_changes_) follow_features(changes, moved, n_threads);
 }

@@ -158,6 +158,7 @@ class Centers {
   void follow_features(const SumChanges& changes, const std::vector<Moved>& moved, int n_threads);
   void write(int j, const std::int32_t* features, std::size_t size);
   void fit_lines(int j);
+  void arrange_lines(int n_threads);
   void set_length(int j, Wide squared);
   std::int64_t larger(std::int64_t largest, std::int32_t feature, std::int64_t sum) const {
     return feature < n_frequent_ ? std::max(largest, std::abs(sum)) : largest;
@@ -190,6 +191,7 @@ class Centers {
   std::vector<char> negative_;  // a sum of this center has been below zero
   std::vector<double> cos_, sin_, pad_, chord_;
   std::vector<double> rise_, rise_nonnegative_, fall_nonnegative_;
+  OrderByMovement by_movement_;
 };
 
 }  // namespace arcmeans

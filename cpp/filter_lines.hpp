@@ -19,6 +19,8 @@
 
 #include "bounds.hpp"
 #include "buffer.hpp"
+#include "parallel.hpp"
+#include "places.hpp"
 #include "simd.hpp"
 
 namespace arcmeans {
@@ -41,6 +43,7 @@ class FilterLines {
         line_size_(static_cast<std::size_t>(n_features + n_features % 2) * kLineShorts),
         count_((n_centers + kLineShorts - 1) / kLineShorts),
         longest_(longest(n_features)),
+        places_(n_centers),
         lanes_(static_cast<std::size_t>(count_) * line_size_),
         factor_(static_cast<std::size_t>(count_) * kLineShorts),
         offset_(static_cast<std::size_t>(count_) * kLineShorts),
@@ -60,6 +63,8 @@ class FilterLines {
   const std::int16_t* line(int l) const {
     return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
   }
+  // Who stands in which lane of which line.
+  const Places& places() const { return places_; }
   // One bit for each lane of a line that holds a center.
   std::uint32_t valid(int l) const {
     const int rest = n_centers_ - l * kLineShorts;
@@ -74,10 +79,13 @@ class FilterLines {
   // What the rounding of the centers of a line adds to the error of a cosine, in units, for each
   // unit of Σ|r| of a row.
   float rounding(int l) const {
-    const auto first = length_.begin() + l * kLineShorts;
-    const auto rest = std::min<std::ptrdiff_t>(kLineShorts, length_.end() - first);
-    return static_cast<float>(kCosineUnits *
-                              center_filter_error(*std::min_element(first, first + rest)));
+    const int first = l * kLineShorts;
+    const int end = std::min(first + kLineShorts, n_centers_);
+    double shortest = longest_;
+    for (int place = first; place < end; ++place) {
+      shortest = std::min(shortest, length_[static_cast<std::size_t>(places_.center(place))]);
+    }
+    return static_cast<float>(kCosineUnits * center_filter_error(shortest));
   }
 
   // Takes the scale 1/‖sum‖ of a center and its largest |sum|, or more. False where the center
@@ -111,23 +119,43 @@ class FilterLines {
     bool dense;
   };
   Column column(int center) {
-    const int lane = center % kLineShorts;
-    std::int16_t* line =
-        lanes_.data() + static_cast<std::size_t>(center / kLineShorts) * line_size_;
-    return {line + (dense_ ? 2 * lane : line_position(lane)),
+    return {lanes_.data() + slot(static_cast<std::size_t>(places_.of(center))),
             multiplier_[static_cast<std::size_t>(center)], dense_};
+  }
+
+  // Gives the centers other places, in lines for sparse rows.
+  void arrange(const Places& places, int n_threads) {
+    auto steps = places_.steps_to(places);
+    std::vector<float> factors(steps.size());
+    take_steps(steps, factor_.data(), factors.data());
+    for (Places::Step& step : steps) step = {slot(step.from), slot(step.to)};
+    const auto n_features = static_cast<std::int64_t>(line_size_) / kLineShorts;
+    parallel_chunks(n_features, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      std::vector<std::int16_t> numbers(steps.size());
+      for (std::int64_t f = begin; f < end; ++f) {
+        take_steps(steps, lanes_.data() + f * kLineShorts, numbers.data());
+      }
+    });
+    places_ = places;
   }
 
  private:
   static constexpr double kLargest = 32767.0;
 
+  // The first number of a place.
+  std::size_t slot(std::size_t place) const {
+    const auto lane = static_cast<int>(place % kLineShorts);
+    return place / kLineShorts * line_size_ +
+           static_cast<std::size_t>(dense_ ? 2 * lane : line_position(lane));
+  }
   double room_for(double scale, double largest) const {
     return std::min(longest_, kLargest / (largest * scale));
   }
   void set_length(int center, double scale, double length) {
     const auto c = static_cast<std::size_t>(center);
     length_[c] = length;
-    factor_[c] = static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
+    factor_[static_cast<std::size_t>(places_.of(center))] =
+        static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
   }
 
   // How long centers may be. By Cauchy–Schwarz a sum is at most (kUnitRow + ½√n)·(length + ½√n),
@@ -142,6 +170,7 @@ class FilterLines {
   std::size_t line_size_;
   int count_;
   double longest_;
+  Places places_;
   Buffer<std::int16_t> lanes_;
   Buffer<float> factor_;
   Buffer<float> offset_;

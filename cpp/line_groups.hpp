@@ -19,7 +19,7 @@ class LineGroups {
 
   // Of a line.
   int per_line() const { return 1 << bits_; }
-  int of(int center) const { return (center / kLineShorts << bits_) + (center & (per_line() - 1)); }
+  int of(int place) const { return (place / kLineShorts << bits_) + (place & (per_line() - 1)); }
   int line(int group) const { return group >> bits_; }
   int n_lines() const { return (n_centers_ + kLineShorts - 1) / kLineShorts; }
   int count() const { return n_lines() << bits_; }

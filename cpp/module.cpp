@@ -309,6 +309,10 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                    [](nb::handle_t<SieveMoves> self) {
                      return view(self, nb::cast<const SieveMoves&>(self).falls);
                    })
+      .def_prop_ro("places",
+                   [](nb::handle_t<SieveMoves> self) {
+                     return view(self, nb::cast<const SieveMoves&>(self).places.of_all());
+                   })
       .def_ro("told", &SieveMoves::told)
       .def_prop_ro("rise_rooms",
                    [](nb::handle_t<SieveMoves> self) {

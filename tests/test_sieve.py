@@ -1,6 +1,7 @@
 """The sieve: a filter within its error, and bounds that are true after every pass."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ def assert_bounds_hold(engine, centers, values, tight=False):
 def assert_groups_bounded(groups, kept, here, true, label, margin, filters):
     """A bound for each group of centers, without the own."""
     each, k = np.arange(len(here)), true.shape[1]
-    of = np.array([groups.of(j) for j in range(k)])
+    of = np.array([groups.of(place) for place in kept._moves.places])
     uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
     true[each, label] = -2
     for group in np.unique(of):
@@ -270,12 +271,10 @@ def documents(draw):
     if draw(st.booleans()):
         X *= rng.choice([-1.0, 1.0], X.shape, p=[0.2, 0.8])
     X *= 10.0 ** rng.uniform(-6, 3, (len(X), 1))
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
     X[:, 0] += X.any(axis=1) == 0
     weights = rng.integers(1, 4, len(X)).astype(float) if draw(st.booleans()) else None
-    rows = unit_rows(
-        sp.csr_array(X.astype(draw(st.sampled_from([np.float32, np.float64])))),
-        sample_weight=weights,
-    )
+    rows = unit_rows(sp.csr_array(X), sample_weight=weights)
     if draw(st.booleans()):
         rows = split(rows, draw(st.integers(0, d)))
     return rows, rng.permutation(k)
@@ -354,6 +353,36 @@ def topics(rng, n, d, size, kinds):
     return sp.csr_array(
         np.array([rng.multinomial(size, weights[i % kinds]) for i in range(n)]).astype(float)
     )
+
+
+@pytest.mark.threads
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_frequent", [60, 300])
+def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
+    """From time to time they change places, and the bounds of all rows follow."""
+    k = 100
+    rows = split(unit_rows(topics(np.random.default_rng(3), 3000, 300, 15, 1000)), n_frequent)
+    centers = place_rows(rows, rows, np.arange(k))
+    engine = Engine(rows, k, EngineOptions("sieve", n_threads=n_threads, chunk_rows=300))
+    values = full(rows)
+    places, lately, changed = np.arange(k), np.zeros(k), []
+    for number in range(14):
+        work = engine.assign(centers)
+        assert work.changed > 0
+        assert np.array_equal(engine.labels, best_by_reference(rows, centers, k))
+        assert_bounds_hold(engine, centers, values)
+        before, places = places, np.array(engine._kept._moves.places)
+        assert np.array_equal(np.sort(places), np.arange(k))
+        if not np.array_equal(places, before):
+            changed.append(number)
+            in_order = np.split(lately[np.argsort(places)], range(LINE, k, LINE))
+            for faster, slower in pairwise(in_order):
+                assert faster.min() >= slower.max()
+            stays = places // LINE == before // LINE
+            assert np.array_equal(places[stays], before[stays])
+        centers.move(engine.sum_changes(), n_threads)
+        lately = 0.3 * lately + centers.chords
+    assert changed == [4, 6, 9, 13]
 
 
 @pytest.mark.threads

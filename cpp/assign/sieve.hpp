@@ -51,7 +51,9 @@ class Sieve {
         state_(state),
         work_(work),
         groups_(drift.groups()),
+        places_(centers.lines().places()),
         visits_(packed, centers),
+        followed_(drift.steps().size()),
         valid_(static_cast<std::size_t>(groups_.n_bound_lines())) {
     const auto n = static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
     for (RowList* list : {&active_, &told_, &reached_, &lone_}) *list = RowList(n);
@@ -74,6 +76,7 @@ class Sieve {
     count_ = static_cast<std::int32_t>(end - begin);
     visits_.start(begin);
     recall();
+    if (state_.uppers && !followed_.empty()) follow_places();
     scan();
     if constexpr (!RowsOf::Row::dense) {
       if (drift_.told()) take_drifts_back();
@@ -98,18 +101,19 @@ class Sieve {
   static constexpr int kQuiteSome = 2;
   static constexpr float kNothing = -2.0F * kCosineUnits;
 
-  // Of the lines visited so far, in units: the best center and bounds on it and on the others of
-  // its group.
+  // Of the lines visited so far, in units: the place of the best center and bounds on it and on the
+  // others of its group.
   struct Best {
     float cosine;
-    std::int32_t center;
+    std::int32_t place;
     std::int32_t rest;
   };
 
   // Rows are named by their place in the chunk.
   static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
   std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
-  int own_line(std::int32_t r) const { return label(r) / kLineShorts; }
+  int own_place(std::int32_t r) const { return places_.of(label(r)); }
+  int own_line(std::int32_t r) const { return own_place(r) / kLineShorts; }
 
   int stride() const { return groups_.n_bound_lines() * kLineShorts; }
   std::int16_t* bounds(std::int32_t r) {
@@ -158,6 +162,13 @@ class Sieve {
     }
   }
 
+  // Has the bounds follow the centers to their places.
+  void follow_places() {
+    for (std::int32_t r = 0; r < count_; ++r) {
+      take_steps(drift_.steps(), bounds(r), followed_.data());
+    }
+  }
+
   // Finds the rows of which nothing is known or with a bound that reaches.
   void scan() {
     active_.clear();
@@ -188,7 +199,7 @@ class Sieve {
       });
     } else {
       for (const std::int32_t r : told_) {
-        by_losses_[at(groups_.of(label(r)) / kLineShorts)].add(r);
+        by_losses_[at(groups_.of(own_place(r)) / kLineShorts)].add(r);
       }
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
         each_told(drifts.losses(b), by_losses_[at(b)],
@@ -250,7 +261,7 @@ class Sieve {
 
   void take_losses(std::int32_t r, const LineSums& sums) {
     const Drifts& drifts = *centers_.drifts();
-    const int lane = drifts.loss_lane(groups_.of(label(r)));
+    const int lane = drifts.loss_lane(groups_.of(own_place(r)));
     const int number = sums.lanes[lane / kVectorFloats][lane % kVectorFloats];
     const SieveDrift::Loss& most = drift_.loss(label(r));
     std::int32_t& stored = state_.lower[begin_ + r];
@@ -402,9 +413,9 @@ class Sieve {
   // The label of a row visited: the one center that reaches the lower bound, or sim64's choice
   // among several.
   void decide(std::int32_t r) {
-    std::int32_t label = best_[at(r)].center;
-    set_bound(r, groups_.of(label), best_[at(r)].rest);
-    if (reaches(r)) label = decide_exactly(r, label);
+    const std::int32_t place = best_[at(r)].place;
+    set_bound(r, groups_.of(place), best_[at(r)].rest);
+    const std::int32_t label = reaches(r) ? decide_exactly(r, place) : places_.center(place);
     state_.labels[begin_ + r] = label;
     if (state_.lower) state_.lower[begin_ + r] = drift_.lower_then(lower_[at(r)], label);
   }
@@ -422,9 +433,10 @@ class Sieve {
     Choice best;
     if (groups_.size() == 1) {
       list_centers(r, first);
-      best = choose(centers_, row, candidates_,
-                    [&](int j, double similarity) { set_bound(r, j, bound(similarity)); });
-      set_bound(r, best.center, static_cast<std::int32_t>(kNothing));
+      best = choose(centers_, row, candidates_, [&](int j, double similarity) {
+        set_bound(r, places_.of(j), bound(similarity));
+      });
+      set_bound(r, places_.of(best.center), static_cast<std::int32_t>(kNothing));
     } else {
       visit_candidates(r, first);
       auto its_line = undecided_.begin();
@@ -444,9 +456,10 @@ class Sieve {
       std::uint32_t found = reaching_groups(b, r);
       if (first / kLineShorts == b) found |= 1U << (first % kLineShorts);
       for (; found != 0; found &= found - 1) {
-        candidates_.push_back(b * kLineShorts + __builtin_ctz(found));
+        candidates_.push_back(places_.center(b * kLineShorts + __builtin_ctz(found)));
       }
     }
+    std::sort(candidates_.begin(), candidates_.end());
   }
 
   // Visits the lines with groups that reach once more, to see which of their centers do.
@@ -503,6 +516,7 @@ class Sieve {
   const SieveState& state_;
   Work& work_;
   LineGroups groups_;
+  const Places& places_;
   Visits visits_;
   std::int64_t begin_ = 0;
   std::int32_t count_ = 0;
@@ -515,10 +529,11 @@ class Sieve {
   RowList active_, told_, reached_, lone_, this_row_{1};
   std::vector<int> candidates_;
   std::vector<Undecided> undecided_;
-  std::vector<RowList> own_;          // by line: rows of which it is the own line
-  std::vector<RowList> reaching_;     // by line: rows with a bound that reaches
-  std::vector<RowList> by_losses_;    // by line of bounds: rows of an own group
-  std::vector<std::uint32_t> valid_;  // by line of bounds: groups with centers
+  std::vector<RowList> own_;            // by line: rows of which it is the own line
+  std::vector<RowList> reaching_;       // by line: rows with a bound that reaches
+  std::vector<RowList> by_losses_;      // by line of bounds: rows of an own group
+  std::vector<std::int16_t> followed_;  // bounds on their way to other places
+  std::vector<std::uint32_t> valid_;    // by line of bounds: groups with centers
 };
 
 }  // namespace arcmeans

@@ -15,6 +15,10 @@ namespace arcmeans {
 struct SieveMoves {
   LineGroups groups;
   std::vector<double> falls, rises;
+  // Where the centers stand in the bounds, and what brings the bounds there, before the next pass.
+  // Where centers share bounds they keep their places.
+  Places places;
+  std::vector<Places::Step> steps;
   // Of the last move, the part of rises and falls that lines tell (drifts.hpp): what follows from
   // them for a row is less, and the rest can be taken back. Beside it, shares of the cosines.
   bool told = false;
@@ -25,6 +29,7 @@ struct SieveMoves {
       : groups(n_centers, dense),
         falls(static_cast<std::size_t>(n_centers)),
         rises(static_cast<std::size_t>(groups.count())),
+        places(n_centers),
         rise_rooms(rises.size()),
         fall_rooms(falls.size()),
         stretches(rises.size()),
@@ -34,11 +39,15 @@ struct SieveMoves {
   // After a move, before a pass; with lines that tell of it or without.
   void add(const Centers& moved, bool nonnegative, const Drifts* drifts) {
     told = drifts && drifts->known();
+    steps = places.steps_to(moved.lines().places());
+    places = moved.lines().places();
+    std::vector<double> scratch(steps.size());
+    take_steps(steps, rises.data(), scratch.data());
     std::vector<double> largest(rises.size()), largest_slack(rises.size());
     std::vector<double> largest_stretch(rises.size());
     for (int j = 0; j < moved.size(); ++j) {
       const auto c = static_cast<std::size_t>(j);
-      const auto group = static_cast<std::size_t>(groups.of(j));
+      const auto group = static_cast<std::size_t>(groups.of(places.of(j)));
       const double rise = moved.rise(j, nonnegative);
       const double fall = moved.fall(j, nonnegative);
       const Drifts::Beside gained = told ? drifts->gained(j) : Drifts::Beside{};
@@ -67,6 +76,7 @@ class SieveDrift {
 
   explicit SieveDrift(const SieveMoves& moves)
       : groups_(moves.groups),
+        steps_(moves.steps),
         lanes_((moves.rises.size() + kLineShorts - 1) / kLineShorts * kLineShorts),
         own_(moves.falls.size()),
         told_(moves.told),
@@ -96,6 +106,8 @@ class SieveDrift {
     float shrinking;
   };
   const LineGroups& groups() const { return groups_; }
+  // To the places of now, of bounds as the last pass left them.
+  const std::vector<Places::Step>& steps() const { return steps_; }
   bool told() const { return told_; }
   const std::int16_t* rise_rooms(int line) const { return rise_rooms_.data() + line * kLineShorts; }
   const float* stretches(int line) const { return stretches_.data() + line * kLineShorts; }
@@ -148,6 +160,7 @@ class SieveDrift {
     }
   };
   LineGroups groups_;
+  std::vector<Places::Step> steps_;
   Moved<std::int16_t> lanes_;
   Moved<std::int32_t> own_;
   bool told_;

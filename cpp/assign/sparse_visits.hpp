@@ -131,12 +131,14 @@ class SparseVisits {
   void add_extra(std::int32_t r, int j, double product) {
     const double scale = centers_.scales()[static_cast<std::size_t>(j)];
     const auto cosine = static_cast<float>(product * scale * kCosineUnits);
-    auto& extras = extras_[static_cast<std::size_t>(j / kLineShorts)];
+    const int place = lines_.places().of(j);
+    const int lane = place % kLineShorts;
+    auto& extras = extras_[static_cast<std::size_t>(place / kLineShorts)];
     // A center that has one of a row's rare features is likely to have the next.
-    if (!extras.empty() && extras.back().row == r && extras.back().lane == j % kLineShorts) {
+    if (!extras.empty() && extras.back().row == r && extras.back().lane == lane) {
       extras.back().value += cosine;
     } else {
-      extras.push_back({r, j % kLineShorts, cosine});
+      extras.push_back({r, lane, cosine});
     }
   }
 
