@@ -78,8 +78,9 @@ class Drifts {
   bool any_sign() const { return any_sign_; }
   // Whether the last move is known, and large enough to be told.
   bool known() const { return largest_ >= kSmallest; }
-  // Whether gains and losses of all groups share one line.
-  bool together() const { return 2 * groups_.count() <= kLineShorts; }
+  // Whether gains and losses share one line. Then the losses are those of as many sets of groups as
+  // there are lanes left: a row asks for one loss and for the gains of all.
+  bool together() const { return groups_.count() < kLineShorts; }
   // The line with what some groups have gained, those of a line of bounds, in the same lanes; that
   // with what a group has lost, and its lane.
   const std::int16_t* gains(int bound_line) const {
@@ -89,7 +90,8 @@ class Drifts {
     return gains(together() ? 0 : groups_.n_bound_lines() + bound_line);
   }
   int loss_lane(int group) const {
-    return group % kLineShorts + (together() ? kLineShorts / 2 : 0);
+    return together() ? groups_.count() + group % (kLineShorts - groups_.count())
+                      : group % kLineShorts;
   }
 
   // Makes units of the sums of products.
@@ -143,7 +145,12 @@ class Drifts {
   // Features at a time: their lanes stay in the second cache while all centers write theirs.
   static constexpr std::int32_t kBlock = 2048;
 
-  double longest() const { return std::sqrt(static_cast<double>(groups_.size())) * largest_; }
+  // ‖m‖ of the centers of a lane, or more.
+  double longest() const {
+    const int left = kLineShorts - groups_.count();
+    const int sets = together() ? (groups_.count() + left - 1) / left : 1;
+    return std::sqrt(static_cast<double>(sets * groups_.size())) * largest_;
+  }
   std::int16_t* lane(const std::int16_t* line, int lane) {
     return lanes_.data() + (line - lanes_.data()) + line_position(lane);
   }

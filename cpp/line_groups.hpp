@@ -50,7 +50,9 @@ class LineGroups {
   }
 
  private:
-  static int for_sparse(int n_lines) { return n_lines <= 4 ? 5 : n_lines <= 16 ? 1 : 0; }
+  static int for_sparse(int n_lines) {
+    return n_lines <= 4 ? 5 : n_lines <= 7 ? 2 : n_lines <= 16 ? 1 : 0;
+  }
   static int for_dense(int n_lines) {
     int bits = 5;
     while (bits > 0 && (n_lines << bits) > kLineShorts) --bits;
