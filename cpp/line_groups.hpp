@@ -1,4 +1,5 @@
-// Groups of the centers of a line, for bounds that many centers share.
+// Groups of the centers of a line, for bounds that many centers share. A center is meant by its
+// place in the lines (places.hpp).
 //
 // The more centers there are, the more share a bound, so that up to 1024 centers the bounds of a
 // row are one cache line; or up to four, one bound for each of up to 128 centers, for sparse rows,

@@ -115,7 +115,7 @@ def assert_bounds_hold(engine, centers, values, tight=False):
 
 def assert_groups_bounded(groups, kept, here, true, label, margin, filters):
     """A bound for each group of centers, without the own."""
-    each, k = np.arange(len(here)), true.shape[1]
+    each = np.arange(len(here))
     of = np.array([groups.of(place) for place in kept._moves.places])
     uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
     true[each, label] = -2
@@ -311,6 +311,17 @@ def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
     largest = np.zeros(groups.count)
     np.maximum.at(largest, [groups.of(j) for j in range(k)], moved)
     assert np.all(moves.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("k", [224, 225, 480, 520, 992, 993])
+def test_losses_share_the_lanes_that_gains_leave(k, signed):
+    """28 gains and 4 losses, 16 and 16, 30 and 2, 17 and 15, 31 and 1, and a line of each."""
+    rng = np.random.default_rng(k)
+    X = topics(rng, k + 250, 200, 15, 300)
+    if signed:
+        X.data *= rng.choice([-1.0, 1.0], len(X.data))
+    check_run(unit_rows(X), np.arange(k), passes=6)
 
 
 def test_drifts_save_visits():

@@ -15,6 +15,9 @@
 // A row whose bounds fail by them visits the lines of the drifts (drifts.hpp), which tell what it
 // can have gained and lost itself in the last move, and takes the rest back.
 //
+// *Places.* Where each center has a bound of its own, those that move most stand in the same lines
+// (places.hpp), and bounds follow when they change places.
+//
 // A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
 // the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
 // with a group whose bound still reaches it; where only one line has one, that one is visited
