@@ -69,7 +69,7 @@ class SumChanges::Accumulator {
  public:
   explicit Accumulator(std::int32_t n_features)
       : sums_((static_cast<std::size_t>(n_features) / kBlock + 1) * kBlock),
-        touched_((sums_.size() / kBlock + 7) / 8 * 8) {}
+        touched_((sums_.size() / kBlock + kGlance - 1) / kGlance * kGlance) {}
 
   template <class Row>
   void add(const Row& row, double one, double weight, int sign) {
@@ -127,19 +127,21 @@ class SumChanges::Accumulator {
     }
   }
 
-  // Eight blocks at a glance: late in a run few are touched.
+  // Some blocks at a glance: late in a run few are touched.
   template <class Use>
   void each_touched(const Use& use) {
-    for (std::size_t first = 0; first < touched_.size(); first += 8) {
+    for (std::size_t first = 0; first < touched_.size(); first += kGlance) {
       std::uint64_t any;
+      static_assert(sizeof any == kGlance);
       std::memcpy(&any, touched_.data() + first, sizeof any);
-      for (std::size_t block = first; any != 0 && block < first + 8; ++block) {
+      for (std::size_t block = first; any != 0 && block < first + kGlance; ++block) {
         if (touched_[block]) use(block);
       }
     }
   }
 
-  static constexpr std::size_t kBlock = 8;
+  static constexpr std::size_t kBlock = 8;   // features
+  static constexpr std::size_t kGlance = 8;  // blocks
   std::vector<std::int64_t> sums_;
   std::vector<char> touched_;
 };
