@@ -324,6 +324,34 @@ def test_losses_share_the_lanes_that_gains_leave(k, signed):
     check_run(unit_rows(X), np.arange(k), passes=6)
 
 
+def test_losses_that_share_a_lane_do_not_overflow():
+    """56 centers lose as much, each in a feature of its own, and a row has all of these alike."""
+    k = 224
+    feature = np.arange(k)
+    kept, lost = np.eye(2 * k)[feature], np.eye(2 * k)[feature + k]
+    row = lost[1::4].sum(axis=0)  # whose lane is the number of the center modulo 4
+    X = np.vstack([kept + lost, kept, lost, row])
+    weights = np.ones(len(X))
+    weights[k] = 1e6  # center 0 does not gain from what comes to it
+    rows = unit_rows(sp.csr_array(X), sample_weight=weights)
+    centers = place_rows(rows, rows, feature)
+    engine = Engine(rows, k, EngineOptions("sieve"))
+    for _ in range(2):
+        engine.assign(centers)
+        assert np.array_equal(engine.labels[: 3 * k], np.tile(feature, 3))
+        centers.move(engine.sum_changes(), 1)
+    engine.assign(centers)
+    leaving = np.arange(2 * k + 1, 3 * k)
+    engine.labels[leaving] = 0
+    engine._kept.forget(leaving)
+    centers.move(engine.sum_changes(), 1)
+    assert centers.chords[1::4].min() > 0.3
+    work = engine.assign(centers)
+    assert engine._kept._moves.told
+    assert work.lines > work.similarities / LINE  # the row visited the drifts too
+    assert_bounds_hold(engine, centers, full(rows))
+
+
 def test_drifts_save_visits():
     """From the second move on, of which there is something to tell."""
     rows = unit_rows(topics(np.random.default_rng(5), 4000, 900, 40, 90))
