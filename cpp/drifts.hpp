@@ -3,10 +3,10 @@
 //
 // x·c′ − x·c = x·(c′ − c) is at most x·m for a row without negative values, where m is the largest
 // of 0 and of c′ − c in each feature, over a group of centers (line_groups.hpp); and at least −x·m
-// with the largest of c − c′. For rows of any sign |x|·m holds, with the largest of |c′ − c|. The
-// lines hold m for all groups, rounded up to 16 bits. One visit to them says what *all* centers
-// have gained and the own one has lost: on text far less than ‖c′ − c‖, since a row has few of the
-// features in which a center has changed much.
+// with the largest of c − c′ over that group or several. For rows of any sign |x|·m holds, with the
+// largest of |c′ − c|. The lines hold m for all groups, rounded up to 16 bits. One visit to them
+// says what *all* centers have gained and the own one has lost: on text far less than ‖c′ − c‖,
+// since a row has few of the features in which a center has changed much.
 //
 // Features whose sum did not change changed by the center's scale alone, all by the same share of
 // what they were. Where it is a small share ε they do not go into the lines, which then cost what

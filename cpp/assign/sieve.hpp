@@ -465,7 +465,8 @@ class Sieve {
     std::sort(candidates_.begin(), candidates_.end());
   }
 
-  // Visits the lines with groups that reach once more, to see which of their centers do.
+  // Visits the lines with groups that reach once more, to see which of their centers do. Where
+  // centers share bounds their places are their numbers.
   void visit_candidates(std::int32_t r, std::int32_t first) {
     undecided_.clear();
     this_row_.clear();
