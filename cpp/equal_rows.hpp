@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "prefetch.hpp"
 #include "rows.hpp"
 
 namespace arcmeans {
@@ -28,7 +29,7 @@ inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std:
     constexpr std::int64_t kAhead = 16;  // the table is read anywhere
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
       if (i + kAhead < rows.n_rows) {
-        __builtin_prefetch(&table[hashes[i + kAhead] & (size - 1)]);
+        prefetch_near(&table[hashes[i + kAhead] & (size - 1)]);
       }
       std::size_t at = hashes[i] & (size - 1);
       while (table[at] >= 0 && (hashes[table[at]] != hashes[i] || !equal(table[at], i))) {

@@ -12,6 +12,7 @@
 #include "bounds.hpp"
 #include "buffer.hpp"
 #include "parallel.hpp"
+#include "prefetch.hpp"
 #include "rows.hpp"
 
 namespace arcmeans {
@@ -53,10 +54,9 @@ class PackedRows {
     return {first + heads_[static_cast<std::size_t>(i)].start,
             first + heads_[static_cast<std::size_t>(i) + 1].start};
   }
-  // Where a row lies, and its error. Inlined by force: GCC takes a function that only prefetches
-  // for one without effect.
+  // Where a row lies, and its error.
   __attribute__((always_inline)) void prefetch_head(std::int64_t i) const {
-    __builtin_prefetch(&heads_[static_cast<std::size_t>(i)]);
+    prefetch_near(&heads_[static_cast<std::size_t>(i)]);
   }
   const std::int16_t* values(std::int64_t i) const { return values_.data() + i * stride_; }
   std::int64_t stride() const { return stride_; }

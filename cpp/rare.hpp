@@ -12,6 +12,8 @@
 #include <new>
 #include <vector>
 
+#include "prefetch.hpp"
+
 namespace arcmeans {
 
 class RareLists {
@@ -42,14 +44,13 @@ class RareLists {
     return first.sum == sum ? first.center : kNone;
   }
 
-  // Two steps on the way to a list. Inlined by force: GCC takes a function that only prefetches
-  // for one without effect.
+  // Two steps on the way to a list.
   __attribute__((always_inline)) void prefetch_first(std::int32_t feature) const {
-    __builtin_prefetch(firsts_.data() + (feature - first_));
+    prefetch_near(firsts_.data() + (feature - first_));
   }
   __attribute__((always_inline)) void prefetch_others(std::int32_t feature) const {
     const std::uint32_t block = firsts_[static_cast<std::size_t>(feature - first_)].block;
-    if (block != 0) __builtin_prefetch(pool_.data() + block);
+    if (block != 0) prefetch_near(pool_.data() + block);
   }
 
   // Adds to the sum of one center; a sum of zero leaves the list.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "parallel.hpp"
+#include "prefetch.hpp"
 
 namespace arcmeans {
 
@@ -48,16 +49,16 @@ Members members_of(const Rows& rows, const std::int32_t* previous, const std::in
 }
 
 // The members of a cluster lie anywhere: where their entries begin, and then the entries, are asked
-// for early. Inlined by force: GCC takes a function that only prefetches for one without effect.
+// for early.
 __attribute__((always_inline)) inline void prefetch_start(const Rows& rows, std::int64_t row) {
-  if (rows.starts) __builtin_prefetch(rows.starts + row);
+  if (rows.starts) prefetch_near(rows.starts + row);
 }
 template <class Row>
 __attribute__((always_inline)) inline void prefetch(const Row& row) {
   const auto bytes = static_cast<std::int64_t>(sizeof(*row.values));
-  for (std::int64_t e = 0; e < row.size; e += 64 / bytes) __builtin_prefetch(row.values + e);
+  for (std::int64_t e = 0; e < row.size; e += 64 / bytes) prefetch_far(row.values + e);
   if constexpr (!Row::dense) {
-    for (std::int64_t e = 0; e < row.size; e += 16) __builtin_prefetch(row.features + e);
+    for (std::int64_t e = 0; e < row.size; e += 16) prefetch_far(row.features + e);
   }
 }
 
@@ -167,8 +168,8 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
       mine->add(change.features.data(), change.values.data(), change.size);
       for (std::int64_t m = begin; m < end; ++m) {
         const Member member = members.all[static_cast<std::size_t>(m)];
-        if (m + 12 < end) prefetch_start(typed, members.all[static_cast<std::size_t>(m + 12)].row);
-        if (m + 6 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 6)].row));
+        if (m + 6 < end) prefetch_start(typed, members.all[static_cast<std::size_t>(m + 6)].row);
+        if (m + 3 < end) prefetch(typed.row(members.all[static_cast<std::size_t>(m + 3)].row));
         const double weight = copies ? copies[member.row] : rows.weight(member.row);
         mine->add(typed.row(member.row), rows.one, weight, member.sign);
         change.rows += member.sign * (copies ? static_cast<std::int64_t>(weight) : 1);

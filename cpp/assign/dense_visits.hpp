@@ -5,6 +5,7 @@
 
 #include "../centers.hpp"
 #include "../packed.hpp"
+#include "../prefetch.hpp"
 #include "row_list.hpp"
 
 namespace arcmeans {
@@ -49,8 +50,8 @@ class DenseVisits {
   __attribute__((always_inline)) void prefetch(std::int32_t r) const {
     const auto* values = reinterpret_cast<const char*>(packed_.values(begin_ + r));
     const std::int64_t bytes = packed_.stride() * 2;
-    for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(values + at);
-    __builtin_prefetch(values + bytes - 1);
+    for (std::int64_t at = 0; at < bytes; at += 64) prefetch_near(values + at);
+    prefetch_near(values + bytes - 1);
   }
 
   // Where there are fewer rows, the last again.

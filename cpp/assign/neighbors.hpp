@@ -14,6 +14,7 @@
 
 #include "../centers.hpp"
 #include "../lines.hpp"
+#include "../prefetch.hpp"
 #include "turns.hpp"
 
 namespace arcmeans {
@@ -43,12 +44,12 @@ class CenterNeighbors {
   // At least the angle to the nearest other center.
   double nearest_at_most(int a) const { return distances_[static_cast<std::size_t>(a)].nearest; }
   // Asks the memory for what a visit to the first annulus of a center reads.
-  void prefetch(int a) const {
+  __attribute__((always_inline)) void prefetch(int a) const {
     const auto* distances = reinterpret_cast<const char*>(distances_.data() + a);
-    __builtin_prefetch(distances);
-    __builtin_prefetch(distances + sizeof(Distances) - 1);
+    prefetch_near(distances);
+    prefetch_near(distances + sizeof(Distances) - 1);
     for (std::int64_t f = 0; f < line_floats_; f += kLineFloats) {
-      __builtin_prefetch(line(a, 0) + f);
+      prefetch_near(line(a, 0) + f);
     }
   }
   // The line of neighbors m to m + 15; null: compute them one by one.

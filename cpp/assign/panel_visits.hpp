@@ -2,9 +2,11 @@
 // that the frequent features of one panel stay in the cache.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "../prefetch.hpp"
 #include "row_loop.hpp"
 
 namespace arcmeans {
@@ -57,9 +59,17 @@ class PanelVisits {
   template <int kLines, class Which>
   void visit_panel(const Panel& panel, std::int64_t begin, const Which& which) {
     const std::size_t n = which.size();
-    const bool ahead = short_rows(begin, which);
+    const bool are_short = short_rows(begin, which);
+    const std::size_t ahead = are_short ? 8 : 2;
     for (std::size_t w = 0; w < n; ++w) {
-      if (ahead && w + kAhead < n) prefetch<kLines>(panel, rows_.row(begin + which[w + kAhead]));
+      if (!RowsOf::Row::dense && w + ahead < n) {
+        const auto row = rows_.row(begin + which[w + ahead]);
+        if (are_short) {
+          prefetch<kLines, true>(panel, row);
+        } else {
+          prefetch<kLines, false>(panel, row);
+        }
+      }
       if (rows_.zero[begin + which[w]]) continue;
       const auto row = rows_.row(begin + which[w]);
       const PanelSimilarities<kLines> of(row, panel);
@@ -69,9 +79,8 @@ class PanelVisits {
     }
   }
 
-  // What short rows read lies anywhere, and such a row is over before it has come: it is asked for
-  // some rows ahead.
-  static constexpr std::size_t kAhead = 8;
+  // A sparse row is asked for two rows ahead: its last features, which are the rarest and not in
+  // the cache. Short rows are over before they have come, and are asked for earlier.
   template <class Which>
   bool short_rows(std::int64_t begin, const Which& which) const {
     if (RowsOf::Row::dense) return false;
@@ -79,13 +88,18 @@ class PanelVisits {
     const std::int64_t end = begin + which[which.size() - 1] + 1;
     return rows_.starts[end] - rows_.starts[first] < 8 * (end - first);
   }
-  // Inlined by force: GCC takes a function that only prefetches for one without effect.
-  template <int kLines, class Row>
+  template <int kLines, bool kNear, class Row>
   __attribute__((always_inline)) static void prefetch(const Panel& panel, const Row& row) {
-    for (std::int64_t e = 0; e < row.size; ++e) {
-      const float* line = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
+    for (std::int64_t e = std::max<std::int64_t>(0, row.size - 16); e < row.size; ++e) {
+      const float* feature = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
 #pragma GCC unroll 8
-      for (int l = 0; l < kLines; ++l) __builtin_prefetch(line + l * kLineFloats);
+      for (int l = 0; l < kLines; ++l) {
+        if constexpr (kNear) {
+          prefetch_near(feature + l * kLineFloats);
+        } else {
+          prefetch_far(feature + l * kLineFloats);
+        }
+      }
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "../centers.hpp"
 #include "../packed.hpp"
+#include "../prefetch.hpp"
 #include "row_list.hpp"
 
 namespace arcmeans {
@@ -147,17 +148,16 @@ class SparseVisits {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
     const auto* first = reinterpret_cast<const char*>(pairs.begin());
     const auto* last = reinterpret_cast<const char*>(pairs.end());
-    for (; first < last; first += 64) __builtin_prefetch(first);
+    for (; first < last; first += 64) prefetch_near(first);
   }
 
-  // The row after next: its last entries, which are the ones not in the cache. Inlined by force:
-  // GCC takes a function that only prefetches for one without effect and drops the call.
+  // The row after next: its last entries, which are the ones not in the cache.
   __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
-    const auto count = std::min<std::ptrdiff_t>(6, pairs.end() - pairs.begin());
+    const auto count = std::min<std::ptrdiff_t>(16, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
-      __builtin_prefetch(lanes + std::int64_t{pair->features[0]} * kLineShorts);
-      __builtin_prefetch(lanes + std::int64_t{pair->features[1]} * kLineShorts);
+      prefetch_far(lanes + std::int64_t{pair->features[0]} * kLineShorts);
+      prefetch_far(lanes + std::int64_t{pair->features[1]} * kLineShorts);
     }
   }
 
