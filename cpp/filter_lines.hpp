@@ -193,6 +193,10 @@ struct LineSums {
       lanes[2 * v + 1] = add_pair_products(lanes[2 * v + 1], interleave<true>(a, b), weights);
     }
   }
+  void add(const LineSums& others) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
+  }
 };
 
 // The cosines of one row and one line in units, likewise.
@@ -232,14 +236,14 @@ struct LineCosines {
     return arcmeans::largest(top);
   }
 
-  // The first lane that is at least so much.
-  int first(float value) const {
+  // One bit for each lane that is at least so much.
+  std::uint32_t at_least(float value) const {
     std::uint32_t bits = 0;
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
-      bits |= at_least(lanes[v], splat(value)) << (v * kVectorFloats);
+      bits |= arcmeans::at_least(lanes[v], splat(value)) << (v * kVectorFloats);
     }
-    return __builtin_ctz(bits);
+    return bits;
   }
 
   // The largest of the lanes with the same number modulo `kGroups`, a power of two.

@@ -1,6 +1,6 @@
 // Rows packed for the filter: values in 16 bits, frequent features first. Made once for a run.
 //
-// A sparse row is a whole number of pairs of entries over the frequent features (those with lanes
+// A sparse row is an even number of pairs of entries over the frequent features (those with lanes
 // in the lines), the most frequent ahead of the others, and beside them its rare features, those
 // that no other row has last. A dense row is its values, padded to pairs.
 #pragma once

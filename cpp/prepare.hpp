@@ -3,15 +3,28 @@
 // in the data change no bit, and nothing overflows or underflows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "parallel.hpp"
 #include "rows.hpp"
 
 namespace arcmeans {
+
+// The bits of |x|: in the order of the numbers, NaN above all.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T>
+Bits<T> size_bits(T x) {
+  Bits<T> bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits & (~Bits<T>{0} >> 1U);
+}
 
 // What a look at compressed sparse rows found. Rows are −1 where all is well.
 struct Inspection {
@@ -27,19 +40,34 @@ Inspection inspect(const std::int64_t* starts, const Index* indices, const T* va
                    std::int64_t n_rows, std::int64_t n_features, std::int64_t* frequency) {
   Inspection found;
   for (std::int64_t i = 0; i < n_rows; ++i) {
-    std::int64_t before = -1;
-    for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
-      const auto feature = static_cast<std::int64_t>(indices[e]);
-      if (feature < 0 || feature >= n_features) {
-        found.bad_index_row = i;
-        return found;
-      }
-      if (!std::isfinite(values[e]) && found.not_finite_row < 0) found.not_finite_row = i;
-      if (values[e] == T{0}) found.has_zeros = true;
-      if (feature <= before) found.canonical = false;
-      before = feature;
-      ++frequency[feature];
+    const Index* features = indices + starts[i];
+    const T* row = values + starts[i];
+    const std::int64_t size = starts[i + 1] - starts[i];
+    // Loops without an early end, and flags as wide as what they look at: so the compiler makes
+    // vectors of them.
+    using Unsigned = std::make_unsigned_t<Index>;
+    const auto end = static_cast<Unsigned>(n_features);
+    Unsigned outside = 0, descents = 0;
+    for (std::int64_t e = 0; e < size; ++e) {
+      outside |= static_cast<Unsigned>(static_cast<Unsigned>(features[e]) >= end);
     }
+    if (outside) {
+      found.bad_index_row = i;
+      return found;
+    }
+    for (std::int64_t e = 1; e < size; ++e) {
+      descents |= static_cast<Unsigned>(features[e - 1] >= features[e]);
+    }
+    Bits<T> infinite = 0, zeros = 0;
+    for (std::int64_t e = 0; e < size; ++e) {
+      const Bits<T> bits = size_bits(row[e]);
+      infinite |= static_cast<Bits<T>>(bits >= size_bits(std::numeric_limits<T>::infinity()));
+      zeros |= static_cast<Bits<T>>(bits == 0);
+    }
+    for (std::int64_t e = 0; e < size; ++e) ++frequency[features[e]];
+    if (infinite && found.not_finite_row < 0) found.not_finite_row = i;
+    found.has_zeros |= zeros != 0;
+    found.canonical &= descents == 0;
   }
   return found;
 }
@@ -47,10 +75,11 @@ Inspection inspect(const std::int64_t* starts, const Index* indices, const T* va
 // Writes the unit vector of one row; false, and zeros, where it has no direction.
 template <class T>
 bool unit_row(const T* values, std::int64_t size, T* unit) {
-  double largest = 0.0;
-  for (std::int64_t e = 0; e < size; ++e) {
-    largest = std::fmax(largest, std::fabs(static_cast<double>(values[e])));
-  }
+  Bits<T> most = 0;
+  for (std::int64_t e = 0; e < size; ++e) most = std::max(most, size_bits(values[e]));
+  T top;
+  std::memcpy(&top, &most, sizeof top);
+  const auto largest = static_cast<double>(top);
   if (largest == 0.0) {
     for (std::int64_t e = 0; e < size; ++e) unit[e] = T{0};
     return false;

@@ -87,6 +87,27 @@ inline auto fold(Vector v, Op op) {
   }
 }
 
+// The same for numbers of 16 bits.
+template <class Vector, class Op>
+inline auto fold_shorts(Vector v, Op op) {
+  if constexpr (sizeof(Vector) == 64) {
+    return fold_shorts(
+        op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+           __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+                                   31)),
+        op);
+  } else if constexpr (sizeof(Vector) == 32) {
+    return fold_shorts(op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
+                       op);
+  } else {
+    v = op(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+    v = op(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
+    v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
+    return v[0];
+  }
+}
+
 // --- 16-bit numbers: a line is 32 of them.
 
 constexpr int kLineShorts = 32;
@@ -197,6 +218,10 @@ inline std::int32_t largest(Ints v) {
 }
 constexpr int kVectorShorts = kVectorBytes / 2;
 
+inline std::int16_t largest(Shorts v) {
+  return fold_shorts(v, [](auto a, auto b) { return a > b ? a : b; });
+}
+
 // One bit for each pair of numbers: whether the first is at least the second.
 inline std::uint32_t at_least(Shorts a, Shorts b) {
 #if defined(__AVX512BW__)
@@ -240,6 +265,16 @@ inline std::uint32_t sums_reach(const std::int16_t* a, const std::int16_t* b, st
     reach |= at_least(wrapped_sum(load(a + l), load(b + l)), Shorts{} + limit) << l;
   }
   return reach;
+}
+
+// The largest of 32 numbers a + b, each wrapped to 16 bits.
+inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b) {
+  Shorts top = wrapped_sum(load(a), load(b));
+  for (int l = kVectorShorts; l < kLineShorts; l += kVectorShorts) {
+    const Shorts next = wrapped_sum(load(a + l), load(b + l));
+    top = top > next ? top : next;
+  }
+  return largest(top);
 }
 
 // Takes from each of 32 numbers what another is above a third, if it is; wraps.

@@ -68,8 +68,9 @@ class Sieve {
     lower_.resize(n);
     limit_.resize(n);
     reach_.resize(n);
-    found_.resize(n);
+    own_line_.resize(n);
     best_.resize(n);
+    if (by_tops()) tops_.resize(n * own_.size());
     if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride()));
     for (int b = 0; b < groups_.n_bound_lines(); ++b) valid_[at(b)] = groups_.valid(b);
   }
@@ -80,12 +81,17 @@ class Sieve {
     visits_.start(begin);
     recall();
     if (state_.uppers && !followed_.empty()) follow_places();
-    scan();
+    if (by_tops()) {
+      scan_lines();
+    } else {
+      scan();
+    }
     if constexpr (!RowsOf::Row::dense) {
       if (drift_.told()) take_drifts_back();
     }
     visits_.prepare(active_);
     if (groups_.n_lines() > 1) {
+      if (!by_tops()) list_lines();
       visit_lines();
     } else {  // nothing to choose from
       visit_line(0, active_);
@@ -104,12 +110,15 @@ class Sieve {
   static constexpr int kQuiteSome = 2;
   static constexpr float kNothing = -2.0F * kCosineUnits;
 
-  // Of the lines visited so far, in units: the place of the best center and bounds on it and on the
-  // others of its group.
+  // Of the lines visited so far, in units: the cosine of the best center, an upper bound on it, and
+  // its place; a bound on the others of its group; and whether any other reaches the lower bound.
+  // That is asked here, while bounds are not rounded to whole units yet: half as many do.
   struct Best {
     float cosine;
+    float reach;
     std::int32_t place;
-    std::int32_t rest;
+    std::int16_t rest;
+    std::int16_t near;
   };
 
   // Rows are named by their place in the chunk.
@@ -125,6 +134,14 @@ class Sieve {
   }
   void set_bound(std::int32_t r, int group, std::int32_t bound) {
     bounds(r)[group] = static_cast<std::int16_t>(bound - drift_.lanes_then(0)[group]);
+  }
+
+  // Where each center has a bound of its own and there are lines to choose from, the highest bound
+  // of each line is noted for when the row's lower bound has risen: the bounds are not looked at
+  // again.
+  bool by_tops() const { return groups_.size() == 1 && groups_.n_lines() > 1; }
+  std::int16_t& top(std::int32_t r, int line) {
+    return tops_[at(r) * own_.size() + static_cast<std::size_t>(line)];
   }
 
   // The groups of a line of bounds that reach a row's limit.
@@ -161,7 +178,8 @@ class Sieve {
       lower_[at(r)] = known ? std::max(now, kLeast) : kLeast;
       limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
       reach_[at(r)] = known ? 0 : kAll;
-      best_[at(r)].cosine = kNothing;
+      own_line_[at(r)] = known ? own_line(r) : -1;
+      best_[at(r)] = {kNothing, kNothing, 0, 0, 0};
     }
   }
 
@@ -176,15 +194,33 @@ class Sieve {
   void scan() {
     active_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
-      const bool zero = rows_.zero[begin_ + r] != 0;
-      std::uint32_t found = 0;  // by line of bounds, as far as they go
-      for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        found |= std::uint32_t{reaching_groups(b, r) != 0} << (b % kLineShorts);
+      if (rows_.zero[begin_ + r]) continue;
+      add_active(r, reach_[at(r)] == kAll || reaches(r));
+    }
+  }
+  void add_active(std::int32_t r, bool active) {
+    work_.skipped_by_bounds += !active;
+    active_.add(r, active);
+  }
+
+  // The same by the highest bounds of lines, with the lists that `list_lines` makes elsewhere.
+  void scan_lines() {
+    active_.clear();
+    for (std::int32_t r = 0; r < count_; ++r) {
+      if (rows_.zero[begin_ + r]) continue;
+      const bool all = reach_[at(r)] == kAll;
+      std::int32_t reach = reach_[at(r)];
+      for (int line = 0; line < groups_.n_lines(); ++line) {
+        const std::int16_t highest =
+            largest_sum(bounds(r) + line * kLineShorts, drift_.lanes_now(line));
+        const bool own = own_line_[at(r)] == line;
+        const bool reaches = highest >= limit_[at(r)];
+        top(r, line) = highest;
+        reach += reaches ? (own ? kSeveral : kLone) : 0;
+        reaching_[at(line)].add(r, all || (reaches && !own));
       }
-      found_[at(r)] = found;
-      const bool active = !zero && (reach_[at(r)] == kAll || found != 0);
-      work_.skipped_by_bounds += !active && !zero;
-      active_.add(r, active);
+      reach_[at(r)] = all ? kAll : reach;
+      add_active(r, reach != 0);
     }
   }
 
@@ -280,10 +316,9 @@ class Sieve {
 
   // Visits what each row needs of the lines, and decides.
   void visit_lines() {
-    list_lines();
     for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
+      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line_[at(r)])].add(r);
     }
     for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
@@ -301,22 +336,15 @@ class Sieve {
         for (auto& rows : reaching_) rows.add(r);
         continue;
       }
-      const int own = own_line(r);
+      const int own = own_line_[at(r)];
       std::int32_t reach = 0;
-      const auto list = [&](int line, bool reaches) {
-        reach += reaches ? (line == own ? kSeveral : kLone) : 0;
-        reaching_[at(line)].add(r, reaches && line != own);
-      };
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        if (groups_.size() == 1) {  // a line of bounds is a line, and there are few
-          list(b, (found_[at(r)] >> b & 1U) != 0);
-          continue;
-        }
         std::uint32_t found = reaching_groups(b, r);
         while (found != 0) {
           const int line = groups_.line(b * kLineShorts + __builtin_ctz(found));
           found &= ~groups_.bits(line);
-          list(line, true);
+          reach += line == own ? kSeveral : kLone;
+          reaching_[at(line)].add(r, line != own);
         }
       }
       reach_[at(r)] = reach;
@@ -334,14 +362,17 @@ class Sieve {
     });
     visit_line(line, lone_);
     for (const std::int32_t r : lone_) {
-      if (line_reaches(line, r)) reach_[at(r)] = kSeveral;
+      if (best_[at(r)].reach >= SieveDrift::in_units(lower_[at(r)])) reach_[at(r)] = kSeveral;
     }
   }
 
   // Rows with a bound in this line that still reaches.
   void visit_rest(int line) {
-    reaching_[at(line)].keep(
-        [&](std::int32_t r) { return reach_[at(r)] >= kAll || line_reaches(line, r); });
+    const bool tops = by_tops();
+    reaching_[at(line)].keep([&](std::int32_t r) {
+      return reach_[at(r)] == kAll ||
+             (tops ? top(r, line) >= limit_[at(r)] : line_reaches(line, r));
+    });
     visit_line(line, reaching_[at(line)]);
   }
 
@@ -349,59 +380,72 @@ class Sieve {
     work_.lines += static_cast<std::int64_t>(which.size());
     work_.similarities +=
         static_cast<std::int64_t>(which.size()) * __builtin_popcount(centers_.lines().valid(line));
-    visits_.visit(line, which, [&](std::int32_t r, LineCosines& cosines, float error) {
-      take(line, r, cosines, error);
-    });
+    switch (groups_.per_line()) {
+      case 1:
+        return take_line<1>(line, which);
+      case 2:
+        return take_line<2>(line, which);
+      case 4:
+        return take_line<4>(line, which);
+      case 8:
+        return take_line<8>(line, which);
+      case 16:
+        return take_line<16>(line, which);
+      default:
+        return take_line<kLineShorts>(line, which);
+    }
   }
 
   // The cosines of a line: new bounds, and perhaps a higher one on the best center.
-  void take(int line, std::int32_t r, LineCosines& cosines, float error) {
-    switch (groups_.per_line()) {
-      case 1:
-        return take<1>(line, r, cosines, error);
-      case 2:
-        return take<2>(line, r, cosines, error);
-      case 4:
-        return take<4>(line, r, cosines, error);
-      case 8:
-        return take<8>(line, r, cosines, error);
-      case 16:
-        return take<16>(line, r, cosines, error);
-      default:
-        return take<kLineShorts>(line, r, cosines, error);
-    }
-  }
-
   template <int kGroups>
-  void take(int line, std::int32_t r, LineCosines& cosines, float error) {
+  void take_line(int line, const RowList& which) {
     constexpr bool kAlone = kGroups == kLineShorts;
-    std::int16_t* to = bounds(r) + line * kGroups;
-    const std::int32_t* then = drift_.lanes_then(0) + line * kGroups;
-    float tops[kGroups];
-    float top;
-    if constexpr (kAlone) {
-      cosines.store(SieveDrift::upwards(error), then, to);
-      top = cosines.largest();
-    } else {
-      cosines.largest_of<kGroups>(tops);
-      top = tops[0];
+    // Held here: it is looked up for every row, and a call would have the sums leave the registers.
+    std::int16_t* const uppers = bounds(0) + line * kGroups;
+    const std::int64_t stride = this->stride();
+    const std::int32_t* const then = drift_.lanes_then(0) + line * kGroups;
+    Best* const bests = best_.data();
+    std::int32_t* const lowers = lower_.data();
+    std::int16_t* const limits = limit_.data();
+    visits_.visit(line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
+      std::int16_t* const to = uppers + r * stride;
+      float tops[kGroups];
+      float top;
+      if constexpr (kAlone) {
+        cosines.store(SieveDrift::upwards(error), then, to);
+        top = cosines.largest();
+      } else {
+        cosines.template largest_of<kGroups>(tops);
+        top = tops[0];
 #pragma GCC unroll 16
-      for (int g = 0; g < kGroups; ++g) {
-        to[g] = static_cast<std::int16_t>(upper(tops[g], error) - then[g]);
-        top = std::max(top, tops[g]);
+        for (int g = 0; g < kGroups; ++g) {
+          to[g] = static_cast<std::int16_t>(upper(tops[g], error) - then[g]);
+          top = std::max(top, tops[g]);
+        }
       }
-    }
-    Best& best = best_[at(r)];
-    if (top <= best.cosine) return;
-    const int lane = cosines.first(top);
-    std::int32_t rest = static_cast<std::int32_t>(kNothing);
-    if constexpr (!kAlone) {
-      cosines.set(lane, kNothing);
-      cosines.largest_of<kGroups>(tops);
-      rest = upper(tops[lane % kGroups], error);
-    }
-    best = {top, line * kLineShorts + lane, rest};
-    raise(r, SieveDrift::lower(top - error));
+      lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
+      limits[r] = SieveDrift::limit(lowers[r]);
+      const float least = SieveDrift::in_units(lowers[r]);
+      const std::uint32_t near = cosines.at_least(least - SieveDrift::beyond(error));
+      const int lane = __builtin_ctz(cosines.at_least(top));
+      std::int32_t rest = static_cast<std::int32_t>(kNothing);
+      if constexpr (!kAlone) {
+        cosines.set(lane, kNothing);
+        cosines.template largest_of<kGroups>(tops);
+        rest = upper(tops[lane % kGroups], error);
+      }
+      // Without a branch, which would have the next row wait for these sums where it is
+      // mispredicted.
+      Best& best = bests[r];
+      const bool wins = top > best.cosine;
+      const float reach = top + SieveDrift::beyond(error);
+      const float loser = wins ? best.reach : reach;
+      best.near |= static_cast<std::int16_t>(((near & (near - 1)) != 0) | (loser >= least));
+      best.place = wins ? line * kLineShorts + lane : best.place;
+      best.rest = wins ? static_cast<std::int16_t>(rest) : best.rest;
+      best.reach = wins ? reach : best.reach;
+      best.cosine = std::max(best.cosine, top);
+    });
   }
 
   static std::int32_t upper(float cosine, float error) {
@@ -414,11 +458,12 @@ class Sieve {
   }
 
   // The label of a row visited: the one center that reaches the lower bound, or sim64's choice
-  // among several.
+  // among several. Lower bounds rise from line to line, so those that were near may not be now.
   void decide(std::int32_t r) {
-    const std::int32_t place = best_[at(r)].place;
-    set_bound(r, groups_.of(place), best_[at(r)].rest);
-    const std::int32_t label = reaches(r) ? decide_exactly(r, place) : places_.center(place);
+    const Best& best = best_[at(r)];
+    set_bound(r, groups_.of(best.place), best.rest);
+    const std::int32_t label =
+        best.near && reaches(r) ? decide_exactly(r, best.place) : places_.center(best.place);
     state_.labels[begin_ + r] = label;
     if (state_.lower) state_.lower[begin_ + r] = drift_.lower_then(lower_[at(r)], label);
   }
@@ -524,10 +569,11 @@ class Sieve {
   Visits visits_;
   std::int64_t begin_ = 0;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> lower_;   // of each row on its best center, in 256ths of a unit
-  std::vector<std::int16_t> limit_;   // the least upper bound that reaches it, in units
-  std::vector<std::int32_t> reach_;   // kLone, kSeveral, kAll
-  std::vector<std::uint32_t> found_;  // lines of bounds that hold a bound that reaches
+  std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
+  std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
+  std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll
+  std::vector<std::int32_t> own_line_;
+  std::vector<std::int16_t> tops_;  // of each row and line, at the beginning
   std::vector<Best> best_;
   Buffer<std::int16_t> scratch_;
   RowList active_, told_, reached_, lone_, this_row_{1};

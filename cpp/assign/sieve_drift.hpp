@@ -134,9 +134,15 @@ class SieveDrift {
   // An upper bound in units is the cosine and this; rounding towards zero is up where it is
   // negative.
   static float upwards(float error) { return error + (1.0F + 0x1p-8F); }
+  // The same for one that is not rounded to whole units.
+  static float beyond(float error) { return error + 0x1p-7F; }
   // A lower bound on a cosine in units, in 256ths of a unit, rounded down.
   static std::int32_t lower(float cosine) {
     return static_cast<std::int32_t>(cosine * (1 << kFineBits) - 2.0F);
+  }
+  // The same in units again, exactly.
+  static float in_units(std::int32_t lower) {
+    return static_cast<float>(lower) * (1.0F / (1 << kFineBits));
   }
   // The least whole number of units that reaches it.
   static std::int16_t limit(std::int32_t lower) {

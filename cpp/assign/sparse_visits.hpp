@@ -74,13 +74,14 @@ class SparseVisits {
       if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
       if (w + 6 < n) prefetch_row(which[w + 6]);
       if (w + 2 < n) prefetch(lanes, which[w + 2]);
-      LineSums sums;
-      for (const auto& pair : packed_.pairs<Feature>(begin_ + which[w])) {
-        const Shorts weights = splat_pair(pair.weights);
-        sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
-                 lanes + std::int64_t{pair.features[1]} * kLineShorts,
-                 kSizes ? (weights < 0 ? -weights : weights) : weights);
+      // Two sums, so that one need not wait for the other.
+      LineSums sums, others;
+      const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
+      for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
+        add<kSizes>(lanes, pair[0], sums);
+        add<kSizes>(lanes, pair[1], others);
       }
+      sums.add(others);
       use(which[w], sums);
     }
   }
@@ -99,6 +100,16 @@ class SparseVisits {
     std::int32_t lane;
     float value;
   };
+
+  template <bool kSizes>
+  __attribute__((always_inline)) static void add(const std::int16_t* lanes,
+                                                 const PackedRows::Pair<Feature>& pair,
+                                                 LineSums& sums) {
+    const Shorts weights = splat_pair(pair.weights);
+    sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
+             lanes + std::int64_t{pair.features[1]} * kLineShorts,
+             kSizes ? (weights < 0 ? -weights : weights) : weights);
+  }
 
   // The rare features of a row that are looked up. Of those that no other row has the first stands
   // for all where centers are the sums of their rows: they have all of them or none.
@@ -154,7 +165,7 @@ class SparseVisits {
   // The row after next: its last entries, which are the ones not in the cache.
   __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
-    const auto count = std::min<std::ptrdiff_t>(16, pairs.end() - pairs.begin());
+    const auto count = std::min<std::ptrdiff_t>(12, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
       prefetch_far(lanes + std::int64_t{pair->features[0]} * kLineShorts);
       prefetch_far(lanes + std::int64_t{pair->features[1]} * kLineShorts);
