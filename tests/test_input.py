@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
+from arcmeans._core import native
 from arcmeans.engine import ALGORITHMS
 from arcmeans.initialise import METHODS
 from arcmeans.rows import unit_rows
@@ -51,6 +52,47 @@ def test_index_types(X, expected, index):
     mixed = sp.csr_array(X)
     mixed.indptr = mixed.indptr.astype(np.int64)
     assert_fits_alike(expected, mixed, X[:K])
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 2, 7, 16, 17, 40, 65])
+def test_what_a_look_finds_wherever_it_stands(index, dtype, size):
+    """One flaw at a time, at each place of a row: vectors and what they leave over."""
+    starts = np.array([0, 1, size + 1], np.int64)  # the flaw is in the second row
+    indices = np.concatenate([[0], np.arange(size)]).astype(index)
+    values = np.linspace(-1.0, 2.0, size + 1).astype(dtype) + dtype(0.01)
+    nothing = (True, False, -1, -1)
+
+    def look(indices, values):
+        frequency = np.zeros(size, np.int64)
+        found = native.inspect(starts, indices, values, frequency)
+        if found.bad_index_row < 0:
+            assert np.array_equal(frequency, np.bincount(indices, minlength=size))
+        return found.canonical, found.has_zeros, found.bad_index_row, found.not_finite_row
+
+    assert look(indices, values) == nothing
+    for at in range(1, size + 1):
+        for flaw in (0.0, -0.0):
+            assert look(indices, _with(values, at, flaw)) == (True, True, -1, -1)
+        for flaw in (np.nan, -np.nan, np.inf, -np.inf):
+            assert look(indices, _with(values, at, flaw)) == (True, False, -1, 1)
+        for flaw in (-1, size, np.iinfo(index).max, np.iinfo(index).min):
+            assert look(_with(indices, at, flaw), values)[2] == 1
+        if at > 1:
+            twice = _with(indices, at, indices[at - 1])
+            assert look(twice, values) == (False, False, -1, -1)
+            swapped = _with(_with(indices, at, indices[at - 1]), at - 1, indices[at])
+            assert look(swapped, values) == (False, False, -1, -1)
+    finite = np.finfo(dtype)
+    assert look(indices, np.full(size + 1, finite.max)) == nothing
+    assert look(indices, np.full(size + 1, -finite.smallest_subnormal)) == nothing
+
+
+def _with(numbers, at, value):
+    numbers = numbers.copy()
+    numbers[at] = value
+    return numbers
 
 
 def test_unsorted_duplicate_and_zero_entries(X, expected):
