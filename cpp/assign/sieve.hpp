@@ -68,7 +68,6 @@ class Sieve {
     lower_.resize(n);
     limit_.resize(n);
     reach_.resize(n);
-    own_line_.resize(n);
     best_.resize(n);
     if (by_tops()) tops_.resize(n * own_.size());
     if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride()));
@@ -178,7 +177,6 @@ class Sieve {
       lower_[at(r)] = known ? std::max(now, kLeast) : kLeast;
       limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
       reach_[at(r)] = known ? 0 : kAll;
-      own_line_[at(r)] = known ? own_line(r) : -1;
       best_[at(r)] = {kNothing, kNothing, 0, 0, 0};
     }
   }
@@ -204,16 +202,18 @@ class Sieve {
   }
 
   // The same by the highest bounds of lines, with the lists that `list_lines` makes elsewhere.
+  // Lanes without a center hold what an empty lane's cosine gave, which is below all.
   void scan_lines() {
     active_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
       if (rows_.zero[begin_ + r]) continue;
       const bool all = reach_[at(r)] == kAll;
+      const int its_line = all ? -1 : own_line(r);
       std::int32_t reach = reach_[at(r)];
       for (int line = 0; line < groups_.n_lines(); ++line) {
         const std::int16_t highest =
             largest_sum(bounds(r) + line * kLineShorts, drift_.lanes_now(line));
-        const bool own = own_line_[at(r)] == line;
+        const bool own = its_line == line;
         const bool reaches = highest >= limit_[at(r)];
         top(r, line) = highest;
         reach += reaches ? (own ? kSeveral : kLone) : 0;
@@ -318,7 +318,7 @@ class Sieve {
   void visit_lines() {
     for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line_[at(r)])].add(r);
+      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
     }
     for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
@@ -336,7 +336,7 @@ class Sieve {
         for (auto& rows : reaching_) rows.add(r);
         continue;
       }
-      const int own = own_line_[at(r)];
+      const int own = own_line(r);
       std::int32_t reach = 0;
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
         std::uint32_t found = reaching_groups(b, r);
@@ -572,8 +572,7 @@ class Sieve {
   std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
   std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
   std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll
-  std::vector<std::int32_t> own_line_;
-  std::vector<std::int16_t> tops_;  // of each row and line, at the beginning
+  std::vector<std::int16_t> tops_;   // of each row and line, at the beginning
   std::vector<Best> best_;
   Buffer<std::int16_t> scratch_;
   RowList active_, told_, reached_, lone_, this_row_{1};
