@@ -286,4 +286,27 @@ inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const s
   }
 }
 
+// --- 64-bit numbers.
+
+// One bit for each of up to 64 numbers: whether it is not zero.
+inline std::uint64_t nonzero(const std::int64_t* numbers, int count) {
+  std::uint64_t bits = 0;
+  int n = 0;
+#if defined(__AVX512F__)
+  for (; n + 8 <= count; n += 8) {
+    const __m512i v = _mm512_loadu_si512(numbers + n);
+    bits |= std::uint64_t{_mm512_test_epi64_mask(v, v)} << n;
+  }
+#elif defined(__AVX2__)
+  for (; n + 4 <= count; n += 4) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers + n));
+    const __m256i zero = _mm256_cmpeq_epi64(v, _mm256_setzero_si256());
+    const int zeros = _mm256_movemask_pd(_mm256_castsi256_pd(zero));
+    bits |= (static_cast<std::uint64_t>(zeros) ^ 15U) << n;
+  }
+#endif
+  for (; n < count; ++n) bits |= static_cast<std::uint64_t>(numbers[n] != 0) << n;
+  return bits;
+}
+
 }  // namespace arcmeans

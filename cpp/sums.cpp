@@ -70,7 +70,9 @@ class SumChanges::Accumulator {
  public:
   explicit Accumulator(std::int32_t n_features)
       : sums_((static_cast<std::size_t>(n_features) / kBlock + 1) * kBlock),
-        touched_((sums_.size() / kBlock + kGlance - 1) / kGlance * kGlance) {}
+        touched_((sums_.size() / kBlock + kGlance - 1) / kGlance * kGlance),
+        features_(sums_.size() + 1),
+        values_(features_.size()) {}
 
   template <class Row>
   void add(const Row& row, double one, double weight, int sign) {
@@ -94,19 +96,10 @@ class SumChanges::Accumulator {
   // Hands over the sums that are not zero and begins anew. Each is written and then kept or not by
   // counting on: a branch would be mispredicted too often.
   void take(SumChange& change) {
-    std::size_t room = 1;  // for the one that is written last and not kept
-    each_touched([&](std::size_t block) {
-      for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) room += sums_[f] != 0;
-    });
-    if (change.values.size() < room) {
-      change.features.resize(room);
-      change.values.resize(room);
-    }
-    std::int32_t* features = change.features.data();
-    std::int64_t* values = change.values.data();
+    std::int32_t* features = features_.data();
+    std::int64_t* values = values_.data();
     std::size_t size = 0;
     each_touched([&](std::size_t block) {
-      touched_[block] = 0;
       for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) {
         const std::int64_t sum = sums_[f];
         features[size] = static_cast<std::int32_t>(f);
@@ -115,6 +108,8 @@ class SumChanges::Accumulator {
         sums_[f] = 0;
       }
     });
+    change.features.assign(features, features + size);
+    change.values.assign(values, values + size);
     change.size = size;
   }
 
@@ -135,8 +130,10 @@ class SumChanges::Accumulator {
       std::uint64_t any;
       static_assert(sizeof any == kGlance);
       std::memcpy(&any, touched_.data() + first, sizeof any);
-      for (std::size_t block = first; any != 0 && block < first + kGlance; ++block) {
-        if (touched_[block]) use(block);
+      if (any == 0) continue;
+      std::memset(touched_.data() + first, 0, sizeof any);
+      for (; any != 0; any &= any - 1) {
+        use(first + static_cast<std::size_t>(__builtin_ctzll(any)) / 8);
       }
     }
   }
@@ -145,6 +142,8 @@ class SumChanges::Accumulator {
   static constexpr std::size_t kGlance = 8;  // blocks
   std::vector<std::int64_t> sums_;
   std::vector<char> touched_;
+  std::vector<std::int32_t> features_;
+  std::vector<std::int64_t> values_;
 };
 
 SumChanges::SumChanges(int n_clusters) : clusters_(static_cast<std::size_t>(n_clusters)) {}
