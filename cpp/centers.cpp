@@ -387,7 +387,10 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
       const std::int64_t before = value(j, change.features[e]);
       const double difference = static_cast<double>(before + change.values[e]) * scale_[c] -
                                 static_cast<double>(before) * scale_before;
-      (difference > 0.0 ? rise : fall) += difference * difference;
+      // Without a branch, which would be mispredicted too often.
+      const double square = difference * difference;
+      rise += difference > 0.0 ? square : 0.0;
+      fall += difference > 0.0 ? 0.0 : square;
     }
     set_movement(j, std::sqrt(rise), std::sqrt(fall), 0.0, static_cast<std::int64_t>(n));
   }
