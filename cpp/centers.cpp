@@ -249,7 +249,7 @@ double Centers::objective(const SumChanges* changes) const {
     Wide dot = detached_[j] ? 0 : squared_[j];
     if (changes) {
       const SumChange& change = (*changes)[j];
-      for (std::size_t e = 0; e < change.size; ++e) {
+      for (std::size_t e = 0; e < change.size(); ++e) {
         dot += product(value(static_cast<int>(j), change.features[e]), change.values[e]);
       }
     }
@@ -309,7 +309,7 @@ void Centers::move_rare(const SumChanges& changes, const std::vector<Moved>& mov
   for (std::size_t j = 0; j < moved.size(); ++j) {
     if (moved[j] == Moved::no) continue;
     const SumChange& change = changes[j];
-    for (std::size_t e = change.size; e-- > 0 && change.features[e] >= n_frequent_;) {
+    for (std::size_t e = change.size(); e-- > 0 && change.features[e] >= n_frequent_;) {
       rare_.add(change.features[e], static_cast<int>(j), change.values[e]);
     }
   }
@@ -334,7 +334,7 @@ Centers::Moved Centers::move(int j, const SumChange& change) {
   count_[c] += change.rows;
 
   std::int64_t* vector = vectors_.data() + offset(j);
-  const std::size_t n = change.size;
+  const std::size_t n = change.size();
   Wide touched_before = 0;  // squares of the entries that change, before and after
   Wide rare_before = 0;     // those of rare features
   Wide rare_after = 0;

@@ -207,7 +207,7 @@ class Drifts {
     std::copy(present + first, present + last, left);
 
     const std::int32_t* features = move.change->features.data();
-    const auto* end_of_change = features + move.change->size;
+    const auto* end_of_change = features + move.change->size();
     const auto* at = std::lower_bound(features, end_of_change, static_cast<std::int32_t>(begin));
     if (in_full(move) || (tell && at != end_of_change && *at < end)) {
       used_[static_cast<std::size_t>(begin / kBlock)] = 1;
@@ -239,7 +239,7 @@ class Drifts {
     rare_used_.clear();
     for (const Move& move : moves) {
       if (!tells(move)) continue;
-      for (std::size_t e = move.change->size; e-- > 0;) {
+      for (std::size_t e = move.change->size(); e-- > 0;) {
         const std::int32_t feature = move.change->features[e];
         if (feature < n_frequent_) break;
         const auto f = static_cast<std::size_t>(feature - n_frequent_);

@@ -80,7 +80,7 @@ class FeatureChanges {
 
   static bool tellable(const Move& move) {
     const auto* first = move.change->values.data();
-    return std::all_of(first, first + move.change->size,
+    return std::all_of(first, first + move.change->size(),
                        [&](std::int64_t value) {
                          return std::abs(static_cast<double>(value)) * move.scale < kMost;
                        }) &&
@@ -95,7 +95,7 @@ class FeatureChanges {
 
   void follow(const Move& move, std::int64_t begin, std::int64_t end) {
     const std::int32_t* features = move.change->features.data();
-    const auto* last = features + move.change->size;
+    const auto* last = features + move.change->size();
     const auto* at = std::lower_bound(features, last, static_cast<std::int32_t>(begin));
     if (at == last || *at >= end) return;
     used_[static_cast<std::size_t>(begin / kBlock)] = 1;

@@ -195,15 +195,15 @@ NB_MODULE(ARCMEANS_MODULE, m) {
             for (std::size_t j = 0; j < self.size(); ++j) {
               rows.data()[j] = self[j].rows;
               touched.data()[j] = self[j].touched;
-              std::copy_n(self[j].features.begin(), self[j].size, features.data() + at);
-              std::copy_n(self[j].values.begin(), self[j].size, values.data() + at);
-              at += self[j].size;
+              std::copy_n(self[j].features.begin(), self[j].size(), features.data() + at);
+              std::copy_n(self[j].values.begin(), self[j].size(), values.data() + at);
+              at += self[j].size();
             }
           },
           Released())
       .def("sizes", [](const SumChanges& self, Out<std::int64_t> sizes) {
         for (std::size_t j = 0; j < self.size(); ++j) {
-          sizes.data()[j] = static_cast<std::int64_t>(self[j].size);
+          sizes.data()[j] = static_cast<std::int64_t>(self[j].size());
         }
       });
   nb::class_<Centers>(m, "Centers")

@@ -286,25 +286,59 @@ inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const s
   }
 }
 
-// --- 64-bit numbers.
+// --- Sets of up to 64 places, one bit each.
 
-// One bit for each of up to 64 numbers: whether it is not zero.
+using Longs = std::int64_t __attribute__((vector_size(kVectorBytes)));
+constexpr int kVectorLongs = kVectorBytes / 8;
+
+// The lanes of a comparison that are true.
+inline std::uint64_t true_lanes(Ints v) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(v));
+#elif defined(__AVX__)
+  return static_cast<std::uint64_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
+#elif defined(__SSE2__)
+  return static_cast<std::uint64_t>(_mm_movemask_ps(reinterpret_cast<__m128>(v)));
+#else
+  std::uint64_t bits = 0;
+  for (int l = 0; l < kVectorFloats; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
+  return bits;
+#endif
+}
+inline std::uint64_t true_lanes(Longs v) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi64_mask(reinterpret_cast<__m512i>(v));
+#elif defined(__AVX__)
+  return static_cast<std::uint64_t>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
+#elif defined(__SSE2__)
+  return static_cast<std::uint64_t>(_mm_movemask_pd(reinterpret_cast<__m128d>(v)));
+#else
+  std::uint64_t bits = 0;
+  for (int l = 0; l < kVectorLongs; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
+  return bits;
+#endif
+}
+
+// Where two numbers differ.
+inline std::uint64_t unequal(const std::int32_t* a, const std::int32_t* b, int count) {
+  std::uint64_t bits = 0;
+  int n = 0;
+  for (; n + kVectorFloats <= count; n += kVectorFloats) {
+    bits |= true_lanes(load_ints(a + n) != load_ints(b + n)) << n;
+  }
+  for (; n < count; ++n) bits |= static_cast<std::uint64_t>(a[n] != b[n]) << n;
+  return bits;
+}
+
+// Where a number is not zero.
 inline std::uint64_t nonzero(const std::int64_t* numbers, int count) {
   std::uint64_t bits = 0;
   int n = 0;
-#if defined(__AVX512F__)
-  for (; n + 8 <= count; n += 8) {
-    const __m512i v = _mm512_loadu_si512(numbers + n);
-    bits |= std::uint64_t{_mm512_test_epi64_mask(v, v)} << n;
+  for (; n + kVectorLongs <= count; n += kVectorLongs) {
+    Longs v;
+    std::memcpy(&v, numbers + n, sizeof v);
+    bits |= true_lanes(v != 0) << n;
   }
-#elif defined(__AVX2__)
-  for (; n + 4 <= count; n += 4) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers + n));
-    const __m256i zero = _mm256_cmpeq_epi64(v, _mm256_setzero_si256());
-    const int zeros = _mm256_movemask_pd(_mm256_castsi256_pd(zero));
-    bits |= (static_cast<std::uint64_t>(zeros) ^ 15U) << n;
-  }
-#endif
   for (; n < count; ++n) bits |= static_cast<std::uint64_t>(numbers[n] != 0) << n;
   return bits;
 }

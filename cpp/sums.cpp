@@ -7,6 +7,7 @@
 
 #include "parallel.hpp"
 #include "prefetch.hpp"
+#include "simd.hpp"
 
 namespace arcmeans {
 
@@ -27,8 +28,13 @@ struct Members {
 Members members_of(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
                    int n_clusters) {
   std::vector<std::int64_t> changed;
-  for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-    if (previous[i] != labels[i] && rows.counts(i)) changed.push_back(i);
+  for (std::int64_t first = 0; first < rows.n_rows; first += 64) {
+    const auto count = static_cast<int>(std::min<std::int64_t>(64, rows.n_rows - first));
+    std::uint64_t differ = unequal(previous + first, labels + first, count);
+    for (; differ != 0; differ &= differ - 1) {
+      const std::int64_t i = first + __builtin_ctzll(differ);
+      if (rows.counts(i)) changed.push_back(i);
+    }
   }
   auto each = [&](const auto& use) {
     for (const std::int64_t i : changed) {
@@ -110,7 +116,6 @@ class SumChanges::Accumulator {
     });
     change.features.assign(features, features + size);
     change.values.assign(values, values + size);
-    change.size = size;
   }
 
  private:
@@ -164,7 +169,7 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
       change.touched = true;
       auto& mine = accumulators_[static_cast<std::size_t>(thread)];
       if (!mine) mine = std::make_unique<Accumulator>(rows.n_features);
-      mine->add(change.features.data(), change.values.data(), change.size);
+      mine->add(change.features.data(), change.values.data(), change.size());
       for (std::int64_t m = begin; m < end; ++m) {
         const Member member = members.all[static_cast<std::size_t>(m)];
         if (m + 6 < end) prefetch_start(typed, members.all[static_cast<std::size_t>(m + 6)].row);
@@ -187,7 +192,7 @@ void SumChanges::add(const ChangeArrays& other, std::int32_t n_features, int n_t
     auto& mine = accumulators_[static_cast<std::size_t>(thread)];
     if (!mine) mine = std::make_unique<Accumulator>(n_features);
     const std::int64_t begin = other.starts[j];
-    mine->add(change.features.data(), change.values.data(), change.size);
+    mine->add(change.features.data(), change.values.data(), change.size());
     mine->add(other.features + begin, other.values + begin,
               static_cast<std::size_t>(other.starts[j + 1] - begin));
     mine->take(change);

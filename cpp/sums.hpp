@@ -15,14 +15,15 @@ namespace arcmeans {
 struct SumChange {
   std::int64_t rows = 0;
   bool touched = false;  // a row came or went
-  std::size_t size = 0;  // entries of the change; the vectors may have room for more
   std::vector<std::int32_t> features;
   std::vector<std::int64_t> values;
 
+  std::size_t size() const { return values.size(); }
   void clear() {
     rows = 0;
     touched = false;
-    size = 0;
+    features.clear();
+    values.clear();
   }
 };
 
