@@ -26,6 +26,7 @@
 #include "rare.hpp"
 #include "rows.hpp"
 #include "sums.hpp"
+#include "where.hpp"
 
 namespace arcmeans {
 
@@ -134,14 +135,8 @@ class Centers {
   template <class Use>
   void each_frequent(int j, const Use& use) const {
     const std::int64_t* sums = vector(j);
-    for (std::int32_t first = 0; first < n_frequent_; first += 64) {
-      // A branch for each sum would be mispredicted too often.
-      std::uint64_t there = nonzero(sums + first, std::min(64, n_frequent_ - first));
-      for (; there != 0; there &= there - 1) {
-        const std::int32_t f = first + __builtin_ctzll(there);
-        use(f, sums[f]);
-      }
-    }
+    each_nonzero(sums, n_frequent_,
+                 [&](std::int64_t f) { use(static_cast<std::int32_t>(f), sums[f]); });
   }
   // Calls use(center, feature, sum) for what is not zero, by ascending feature for each center.
   template <class Use>

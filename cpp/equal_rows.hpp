@@ -8,6 +8,7 @@
 
 #include "prefetch.hpp"
 #include "rows.hpp"
+#include "where.hpp"
 
 namespace arcmeans {
 
@@ -90,9 +91,7 @@ class EqualRows {
     }
     changed_.clear();
     const auto n_distinct = static_cast<std::int64_t>(starts_.size()) - 1;
-    for (std::int64_t d = 0; d < n_distinct; ++d) {
-      if (distinct[d] != before[d]) changed_.push_back(d);
-    }
+    each_unequal(distinct, before, n_distinct, [&](std::int64_t d) { changed_.push_back(d); });
     // Few are looked up one by one, many one after the other.
     all_changed_ = anew || 8 * changed_.size() > starts_.size();
     std::int64_t count = 0;

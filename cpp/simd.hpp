@@ -286,12 +286,18 @@ inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const s
   }
 }
 
-// --- Sets of up to 64 places, one bit each.
+// --- 64-bit numbers.
 
 using Longs = std::int64_t __attribute__((vector_size(kVectorBytes)));
 constexpr int kVectorLongs = kVectorBytes / 8;
 
-// The lanes of a comparison that are true.
+inline Longs load_longs(const std::int64_t* from) {
+  Longs v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// One bit for each lane of a comparison: whether it is true.
 inline std::uint64_t true_lanes(Ints v) {
 #if defined(__AVX512DQ__)
   return _mm512_movepi32_mask(reinterpret_cast<__m512i>(v));
@@ -317,30 +323,6 @@ inline std::uint64_t true_lanes(Longs v) {
   for (int l = 0; l < kVectorLongs; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
   return bits;
 #endif
-}
-
-// Where two numbers differ.
-inline std::uint64_t unequal(const std::int32_t* a, const std::int32_t* b, int count) {
-  std::uint64_t bits = 0;
-  int n = 0;
-  for (; n + kVectorFloats <= count; n += kVectorFloats) {
-    bits |= true_lanes(load_ints(a + n) != load_ints(b + n)) << n;
-  }
-  for (; n < count; ++n) bits |= static_cast<std::uint64_t>(a[n] != b[n]) << n;
-  return bits;
-}
-
-// Where a number is not zero.
-inline std::uint64_t nonzero(const std::int64_t* numbers, int count) {
-  std::uint64_t bits = 0;
-  int n = 0;
-  for (; n + kVectorLongs <= count; n += kVectorLongs) {
-    Longs v;
-    std::memcpy(&v, numbers + n, sizeof v);
-    bits |= true_lanes(v != 0) << n;
-  }
-  for (; n < count; ++n) bits |= static_cast<std::uint64_t>(numbers[n] != 0) << n;
-  return bits;
 }
 
 }  // namespace arcmeans

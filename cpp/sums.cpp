@@ -7,7 +7,7 @@
 
 #include "parallel.hpp"
 #include "prefetch.hpp"
-#include "simd.hpp"
+#include "where.hpp"
 
 namespace arcmeans {
 
@@ -28,14 +28,9 @@ struct Members {
 Members members_of(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
                    int n_clusters) {
   std::vector<std::int64_t> changed;
-  for (std::int64_t first = 0; first < rows.n_rows; first += 64) {
-    const auto count = static_cast<int>(std::min<std::int64_t>(64, rows.n_rows - first));
-    std::uint64_t differ = unequal(previous + first, labels + first, count);
-    for (; differ != 0; differ &= differ - 1) {
-      const std::int64_t i = first + __builtin_ctzll(differ);
-      if (rows.counts(i)) changed.push_back(i);
-    }
-  }
+  each_unequal(previous, labels, rows.n_rows, [&](std::int64_t i) {
+    if (rows.counts(i)) changed.push_back(i);
+  });
   auto each = [&](const auto& use) {
     for (const std::int64_t i : changed) {
       if (previous[i] >= 0) use(static_cast<std::size_t>(previous[i]), Member{i, -1});
