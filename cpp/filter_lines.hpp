@@ -248,7 +248,7 @@ struct LineCosines {
 
   // The largest of the lanes with the same number modulo `kGroups`, a power of two.
   template <int kGroups>
-  __attribute__((always_inline)) void largest_of(float* to) const {
+  __attribute__((always_inline)) typename GroupVectors<kGroups>::Floats largest_of() const {
     Floats tops[LineSums::kVectors];
     std::memcpy(tops, lanes, sizeof tops);
     constexpr int kLeft = std::max(1, kGroups / kVectorFloats);
@@ -257,10 +257,12 @@ struct LineCosines {
 #pragma GCC unroll 8
       for (int v = 0; v < n; ++v) tops[v] = larger(tops[v], tops[v + n]);
     }
-    if constexpr (kGroups >= kVectorFloats) {
-      std::memcpy(to, tops, kGroups * sizeof(float));
+    if constexpr (kGroups > kVectorFloats) {
+      typename GroupVectors<kGroups>::Floats all;
+      std::memcpy(&all, tops, sizeof all);
+      return all;
     } else {
-      largest_modulo<kGroups>(tops[0], to);
+      return largest_modulo<kGroups>(tops[0]);
     }
   }
 

@@ -189,27 +189,32 @@ inline float largest(Floats v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// The largest of the lanes with the same number modulo `kGroups`, a power of two up to the width.
+// As many numbers as there are groups, a power of two.
+template <int kGroups>
+struct GroupVectors {
+  typedef float Floats __attribute__((vector_size(kGroups * sizeof(float))));
+  typedef std::int32_t Ints __attribute__((vector_size(kGroups * sizeof(std::int32_t))));
+  typedef std::int16_t Shorts __attribute__((vector_size(kGroups * sizeof(std::int16_t))));
+};
+
+// The largest of the lanes with the same number modulo `kGroups`, which is up to the width.
 template <int kGroups, class Vector>
-inline void largest_modulo(Vector v, float* to) {
-  if constexpr (kGroups * sizeof(float) == sizeof(Vector)) {
-    std::memcpy(to, &v, sizeof v);
+inline typename GroupVectors<kGroups>::Floats largest_modulo(Vector v) {
+  const auto larger_half = [](auto low, auto high) { return low > high ? low : high; };
+  if constexpr (sizeof(Vector) == kGroups * sizeof(float)) {
+    return v;
   } else if constexpr (sizeof(Vector) == 64) {
-    const auto low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
-    const auto high = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-    largest_modulo<kGroups>(low > high ? low : high, to);
+    return largest_modulo<kGroups>(
+        larger_half(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
+                    __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)));
   } else if constexpr (sizeof(Vector) == 32) {
-    const auto low = __builtin_shufflevector(v, v, 0, 1, 2, 3);
-    const auto high = __builtin_shufflevector(v, v, 4, 5, 6, 7);
-    largest_modulo<kGroups>(low > high ? low : high, to);
+    return largest_modulo<kGroups>(larger_half(__builtin_shufflevector(v, v, 0, 1, 2, 3),
+                                               __builtin_shufflevector(v, v, 4, 5, 6, 7)));
+  } else if constexpr (sizeof(Vector) == 16) {
+    return largest_modulo<kGroups>(
+        larger_half(__builtin_shufflevector(v, v, 0, 1), __builtin_shufflevector(v, v, 2, 3)));
   } else {
-    to[0] = v[0] > v[2] ? v[0] : v[2];
-    const float second = v[1] > v[3] ? v[1] : v[3];
-    if constexpr (kGroups == 2) {
-      to[1] = second;
-    } else {
-      to[0] = to[0] > second ? to[0] : second;
-    }
+    return typename GroupVectors<1>::Floats{v[0] > v[1] ? v[0] : v[1]};
   }
 }
 

@@ -48,6 +48,7 @@ class DenseVisits {
   };
 
   __attribute__((always_inline)) void prefetch(std::int32_t r) const {
+    packed_.prefetch_head(begin_ + r);
     const auto* values = reinterpret_cast<const char*>(packed_.values(begin_ + r));
     const std::int64_t bytes = packed_.stride() * 2;
     for (std::int64_t at = 0; at < bytes; at += 64) prefetch_near(values + at);

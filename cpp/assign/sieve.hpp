@@ -409,19 +409,14 @@ class Sieve {
     std::int16_t* const limits = limit_.data();
     visits_.visit(line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
       std::int16_t* const to = uppers + r * stride;
-      float tops[kGroups];
       float top;
       if constexpr (kAlone) {
         cosines.store(SieveDrift::upwards(error), then, to);
         top = cosines.largest();
       } else {
-        cosines.template largest_of<kGroups>(tops);
-        top = tops[0];
-#pragma GCC unroll 16
-        for (int g = 0; g < kGroups; ++g) {
-          to[g] = static_cast<std::int16_t>(upper(tops[g], error) - then[g]);
-          top = std::max(top, tops[g]);
-        }
+        const auto tops = cosines.template largest_of<kGroups>();
+        store_groups<kGroups>(tops + SieveDrift::upwards(error), then, to);
+        top = cosines.largest();
       }
       lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
       limits[r] = SieveDrift::limit(lowers[r]);
@@ -431,8 +426,8 @@ class Sieve {
       std::int32_t rest = static_cast<std::int32_t>(kNothing);
       if constexpr (!kAlone) {
         cosines.set(lane, kNothing);
-        cosines.template largest_of<kGroups>(tops);
-        rest = upper(tops[lane % kGroups], error);
+        const auto others = cosines.template largest_of<kGroups>();
+        rest = upper(others[lane % kGroups], error);
       }
       // Without a branch, which would have the next row wait for these sums where it is
       // mispredicted.
@@ -446,6 +441,18 @@ class Sieve {
       best.reach = wins ? reach : best.reach;
       best.cosine = std::max(best.cosine, top);
     });
+  }
+
+  // Bounds in whole units, less what is to be taken from them to be stored.
+  template <int kGroups>
+  __attribute__((always_inline)) static void store_groups(
+      typename GroupVectors<kGroups>::Floats bounds, const std::int32_t* less, std::int16_t* to) {
+    using Vectors = GroupVectors<kGroups>;
+    typename Vectors::Ints taken;
+    std::memcpy(&taken, less, sizeof taken);
+    const auto stored = __builtin_convertvector(
+        __builtin_convertvector(bounds, typename Vectors::Ints) - taken, typename Vectors::Shorts);
+    std::memcpy(to, &stored, sizeof stored);
   }
 
   static std::int32_t upper(float cosine, float error) {
