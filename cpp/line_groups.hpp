@@ -16,16 +16,19 @@ namespace arcmeans {
 class LineGroups {
  public:
   LineGroups(int n_centers, bool dense)
-      : n_centers_(n_centers), bits_(dense ? for_dense(n_lines()) : for_sparse(n_lines())) {}
+      : n_centers_(n_centers),
+        n_lines_((n_centers + kLineShorts - 1) / kLineShorts),
+        bits_(dense ? for_dense(n_lines_) : for_sparse(n_lines_)),
+        n_bound_lines_((count() + kLineShorts - 1) / kLineShorts) {}
 
   // Of a line.
   int per_line() const { return 1 << bits_; }
   int of(int place) const { return (place / kLineShorts << bits_) + (place & (per_line() - 1)); }
   int line(int group) const { return group >> bits_; }
-  int n_lines() const { return (n_centers_ + kLineShorts - 1) / kLineShorts; }
+  int n_lines() const { return n_lines_; }
   int count() const { return n_lines() << bits_; }
   // Cache lines of bounds, of 32 groups each.
-  int n_bound_lines() const { return (count() + kLineShorts - 1) / kLineShorts; }
+  int n_bound_lines() const { return n_bound_lines_; }
   // The most centers in one.
   int size() const { return kLineShorts >> bits_; }
   // One bit for each group of a line of bounds that has a center.
@@ -61,7 +64,9 @@ class LineGroups {
   }
 
   int n_centers_;
+  int n_lines_;
   int bits_;
+  int n_bound_lines_;
 };
 
 }  // namespace arcmeans

@@ -56,6 +56,7 @@ class Sieve {
         groups_(drift.groups()),
         places_(centers.lines().places()),
         visits_(packed, centers),
+        stride_(groups_.n_bound_lines() * kLineShorts),
         followed_(drift.steps().size()),
         valid_(static_cast<std::size_t>(groups_.n_bound_lines())) {
     const auto n = static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
@@ -70,13 +71,14 @@ class Sieve {
     reach_.resize(n);
     best_.resize(n);
     if (by_tops()) tops_.resize(n * own_.size());
-    if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride()));
+    if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride_));
     for (int b = 0; b < groups_.n_bound_lines(); ++b) valid_[at(b)] = groups_.valid(b);
   }
 
   void visit(std::int64_t begin, std::int64_t end) {
     begin_ = begin;
     count_ = static_cast<std::int32_t>(end - begin);
+    uppers_ = state_.uppers ? state_.uppers + begin * stride_ : scratch_.data();
     visits_.start(begin);
     recall();
     if (state_.uppers && !followed_.empty()) follow_places();
@@ -126,11 +128,7 @@ class Sieve {
   int own_place(std::int32_t r) const { return places_.of(label(r)); }
   int own_line(std::int32_t r) const { return own_place(r) / kLineShorts; }
 
-  int stride() const { return groups_.n_bound_lines() * kLineShorts; }
-  std::int16_t* bounds(std::int32_t r) {
-    return state_.uppers ? state_.uppers + (begin_ + r) * stride()
-                         : scratch_.data() + std::int64_t{r} * stride();
-  }
+  std::int16_t* bounds(std::int32_t r) { return uppers_ + r * stride_; }
   void set_bound(std::int32_t r, int group, std::int32_t bound) {
     bounds(r)[group] = static_cast<std::int16_t>(bound - drift_.lanes_then(0)[group]);
   }
@@ -402,7 +400,7 @@ class Sieve {
     constexpr bool kAlone = kGroups == kLineShorts;
     // Held here: it is looked up for every row, and a call would have the sums leave the registers.
     std::int16_t* const uppers = bounds(0) + line * kGroups;
-    const std::int64_t stride = this->stride();
+    const std::int64_t stride = stride_;
     const std::int32_t* const then = drift_.lanes_then(0) + line * kGroups;
     Best* const bests = best_.data();
     std::int32_t* const lowers = lower_.data();
@@ -574,7 +572,9 @@ class Sieve {
   LineGroups groups_;
   const Places& places_;
   Visits visits_;
+  std::int64_t stride_;  // of the bounds, from row to row
   std::int64_t begin_ = 0;
+  std::int16_t* uppers_ = nullptr;  // the bounds of the chunk
   std::int32_t count_ = 0;
   std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
   std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
