@@ -187,12 +187,14 @@ class Drifts {
     const bool tell = tells(move) && known();
     const auto raise = [&](std::int64_t feature, double change) {
       // A step more than it is, which is far more than its rounding.
-      const auto size = static_cast<std::int16_t>(std::abs(change) * steps + 1.0);
+      const double size = change == 0.0 ? 0.0 : std::abs(change) * steps + 1.0;
       const auto most = [&](std::int16_t* lanes) {
-        lanes[feature * kLineShorts] = std::max(lanes[feature * kLineShorts], size);
+        std::int16_t& number = lanes[feature * kLineShorts];
+        number = std::max(number, static_cast<std::int16_t>(size));
       };
-      if (change > 0.0 || (any_sign_ && change < 0.0)) most(gained);
-      if (change < 0.0 || (any_sign_ && change > 0.0)) most(lost);
+      // Without a branch by the sign, which would be mispredicted too often.
+      most(change > 0.0 ? gained : lost);
+      if (any_sign_) most(change > 0.0 ? lost : gained);
     };
 
     std::uint64_t* present = present_.data() + static_cast<std::size_t>(j) * words_;
