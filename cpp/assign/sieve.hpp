@@ -315,14 +315,13 @@ class Sieve {
   // Visits what each row needs of the lines, and decides.
   void visit_lines() {
     for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
+    active_.keep([&](std::int32_t r) { return reach_[at(r)] >= kSeveral; });
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral && reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
+      if (reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
     }
     for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
-    for (const std::int32_t r : active_) {
-      if (reach_[at(r)] >= kSeveral) decide(r);
-    }
+    for (const std::int32_t r : active_) decide(r);
     for (auto& rows : own_) rows.clear();
     for (auto& rows : reaching_) rows.clear();
   }
