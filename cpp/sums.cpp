@@ -128,7 +128,7 @@ class SumChanges::Accumulator {
   void each_touched(const Use& use) {
     for (std::size_t first = 0; first < touched_.size(); first += kGlance) {
       std::uint64_t any;
-      static_assert(sizeof any == kGlance);
+      static_assert(sizeof any == kGlance && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
       std::memcpy(&any, touched_.data() + first, sizeof any);
       if (any == 0) continue;
       std::memset(touched_.data() + first, 0, sizeof any);
@@ -142,6 +142,7 @@ class SumChanges::Accumulator {
   static constexpr std::size_t kGlance = 8;  // blocks
   std::vector<std::int64_t> sums_;
   std::vector<char> touched_;
+  // Room for what is handed over, and one that is written last and not kept.
   std::vector<std::int32_t> features_;
   std::vector<std::int64_t> values_;
 };

@@ -406,15 +406,13 @@ class Sieve {
     std::int16_t* const limits = limit_.data();
     visits_.visit(line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
       std::int16_t* const to = uppers + r * stride;
-      float top;
       if constexpr (kAlone) {
         cosines.store(SieveDrift::upwards(error), then, to);
-        top = cosines.largest();
       } else {
         const auto tops = cosines.template largest_of<kGroups>();
         store_groups<kGroups>(tops + SieveDrift::upwards(error), then, to);
-        top = cosines.largest();
       }
+      const float top = cosines.largest();
       lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
       limits[r] = SieveDrift::limit(lowers[r]);
       const float least = SieveDrift::in_units(lowers[r]);
