@@ -64,6 +64,7 @@ class LineGroups {
   }
 
   int n_centers_;
+  // Asked for with every row, so not worked out again.
   int n_lines_;
   int bits_;
   int n_bound_lines_;
