@@ -4,43 +4,95 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
+#include "buffer.hpp"
 #include "prefetch.hpp"
 #include "rows.hpp"
 #include "where.hpp"
 
 namespace arcmeans {
 
-// For each row the first that is equal to it: itself, where it is the first.
-inline void first_equal_rows(const Rows& rows, const std::uint64_t* hashes, std::int64_t* first) {
-  std::size_t size = 64;
-  while (size < 2 * static_cast<std::size_t>(rows.n_rows)) size *= 2;
-  std::vector<std::int64_t> table(size, -1);  // the first rows, by their hash and what follows it
-  visit(rows, [&](const auto& typed) {
-    const auto equal = [&](std::int64_t i, std::int64_t j) {
-      const auto a = typed.row(i);
-      const auto b = typed.row(j);
-      if (a.size != b.size) return false;
-      for (std::int64_t e = 0; e < a.size; ++e) {
-        if (a.feature(e) != b.feature(e) || !(a.values[e] == b.values[e])) return false;
-      }
-      return true;
+// The first of each set of equal rows, and for each row which of these it is equal to.
+struct DistinctRows {
+  std::vector<std::int64_t> first, equal_to;
+
+  DistinctRows(const Rows& rows, const std::uint64_t* hashes)
+      : equal_to(static_cast<std::size_t>(rows.n_rows)) {
+    visit(rows, [&](const auto& typed) { find(typed, hashes); });
+  }
+
+ private:
+  // A place in the table: the number of a row, from 1 on, and above it some bits of its hash. The
+  // place of a row follows from other bits, and rows that it is taken by are followed by the next.
+  static constexpr int kRowBits = 40;
+  static constexpr std::uint64_t kRow = (std::uint64_t{1} << kRowBits) - 1;
+
+  template <class RowsOf>
+  void find(const RowsOf& rows, const std::uint64_t* hashes) {
+    if (static_cast<std::uint64_t>(rows.n_rows) >= kRow) {
+      throw std::invalid_argument("too many rows to look for equal ones");
+    }
+    std::size_t size = 64;
+    while (size < 2 * equal_to.size()) size *= 2;
+    Buffer<std::uint64_t> table(size);
+    const auto place = [&](std::int64_t i) { return hashes[i] & (size - 1); };
+    const auto alike = [&](std::uint64_t taken, std::int64_t i) {
+      return taken != 0 && ((taken ^ hashes[i]) & ~kRow) == 0;
     };
-    constexpr std::int64_t kAhead = 16;  // the table is read anywhere
+    // A row that the table names where another is looked for.
+    const auto named = [&](std::int64_t i) {
+      return std::max<std::int64_t>(0, row_of(table[place(i)]));
+    };
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-      if (i + kAhead < rows.n_rows) {
-        prefetch_near(&table[hashes[i + kAhead] & (size - 1)]);
-      }
-      std::size_t at = hashes[i] & (size - 1);
-      while (table[at] >= 0 && (hashes[table[at]] != hashes[i] || !equal(table[at], i))) {
+      // The table and the rows it names are read anywhere: asked for in three steps, whether rows
+      // are alike or not, which nobody can foresee.
+      if (i + 24 < rows.n_rows) prefetch_near(&table[place(i + 24)]);
+      if (i + 16 < rows.n_rows) prefetch_place(rows, named(i + 16));
+      if (i + 8 < rows.n_rows) prefetch_entries(rows, named(i + 8));
+      std::size_t at = place(i);
+      while (table[at] != 0 && !(alike(table[at], i) && equal(rows, row_of(table[at]), i))) {
         at = (at + 1) & (size - 1);
       }
-      if (table[at] < 0) table[at] = i;
-      first[i] = table[at];
+      if (table[at] == 0) {
+        table[at] = (hashes[i] & ~kRow) | static_cast<std::uint64_t>(i + 1);
+        equal_to[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(first.size());
+        first.push_back(i);
+      } else {
+        equal_to[static_cast<std::size_t>(i)] =
+            equal_to[static_cast<std::size_t>(row_of(table[at]))];
+      }
     }
-  });
-}
+  }
+
+  static std::int64_t row_of(std::uint64_t taken) {
+    return static_cast<std::int64_t>(taken & kRow) - 1;
+  }
+
+  template <class RowsOf>
+  __attribute__((always_inline)) void prefetch_place(const RowsOf& rows, std::int64_t i) const {
+    prefetch_near(&equal_to[static_cast<std::size_t>(i)]);
+    if constexpr (!RowsOf::Row::dense) prefetch_near(&rows.starts[i]);
+  }
+  template <class RowsOf>
+  __attribute__((always_inline)) static void prefetch_entries(const RowsOf& rows, std::int64_t i) {
+    const auto row = rows.row(i);
+    prefetch_near(row.values);
+    if constexpr (!RowsOf::Row::dense) prefetch_near(row.features);
+  }
+
+  template <class RowsOf>
+  static bool equal(const RowsOf& rows, std::int64_t i, std::int64_t j) {
+    const auto a = rows.row(i);
+    const auto b = rows.row(j);
+    if (a.size != b.size) return false;
+    for (std::int64_t e = 0; e < a.size; ++e) {
+      if (a.feature(e) != b.feature(e) || !(a.values[e] == b.values[e])) return false;
+    }
+    return true;
+  }
+};
 
 // What one row adds to the hash of how the rows are labelled.
 inline std::uint64_t label_hash(std::int64_t row, std::int32_t label) {

@@ -5,9 +5,9 @@
 //
 //   x·c′ = (s′/s)·(x·c) + Σ x(f)·s′·Δ(f),
 //
-// and with the largest and the least of s′/s, the largest of s′·Δ(f) and the largest of −s′·Δ(f)
-// over all centers, a bound on one similarity of a row becomes a bound on it after the move by a
-// walk over the row's entries. Features whose sum did not change cost nothing and add nothing.
+// and with the largest of s′·Δ(f) and the largest of −s′·Δ(f) over all centers, a walk over the
+// row's entries tells by how much any center can have come closer to the row than another, but for
+// the ratios s′/s. Features whose sum did not change cost nothing and add nothing.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,10 @@ namespace arcmeans {
 
 class FeatureChanges {
  public:
-  // What is gained and lost, in 2⁻²⁴ of a similarity for a value of 1; never below zero.
-  struct Change {
-    float gained = 0.0F;
-    float lost = 0.0F;
-  };
-  static constexpr float kUnits = 0x1p24F;
-  // Rows with more entries may have changed by more than 32 bits can tell: they are as long as
-  // √entries by the sum of their values, and no change is above kMost.
+  // Changes are in 2⁻²¹ of a similarity for a value of 1.
+  static constexpr float kUnits = 0x1p21F;
+  // Rows with more entries may have changed by more than 31 bits can tell: they are as long as
+  // √entries by the sum of their values, and no gain or loss is above kMost.
   static constexpr std::int64_t kMostEntries = 1 << 13;
   static constexpr double kMost = 2.0;
 
@@ -48,30 +44,26 @@ class FeatureChanges {
 
   // Whether there was a move, and nothing in it that cannot be told.
   bool known() const { return known_; }
-  const Change* data() const { return changes_.data(); }  // by feature
-  // s′/s of each center, to the precision of a float; the largest and the least.
+  // By feature: the most that one center has gained and another lost, together; not below zero.
+  const float* data() const { return changes_.data(); }
+  // s′/s of each center, to the precision of a float, and the largest.
   const float* ratios() const { return ratios_.data(); }
   float most() const { return most_; }
-  float least() const { return least_; }
 
   // Takes the next move.
   void follow(const std::vector<Move>& moves, int n_threads) {
     known_ = true;
-    most_ = least_ = 1.0F;
+    most_ = 1.0F;
     for (std::size_t j = 0; j < moves.size(); ++j) {
       const Move& move = moves[j];
       known_ = known_ && (!move.change || (!move.replaced && tellable(move)));
       ratios_[j] = move.change ? static_cast<float>(move.scale / move.before) : 1.0F;
       most_ = std::max(most_, ratios_[j]);
-      least_ = std::min(least_, ratios_[j]);
     }
     parallel_chunks(static_cast<std::int64_t>(changes_.size()), kBlock, n_threads,
                     [&](int, std::int64_t begin, std::int64_t end) {
                       clear(begin, end);
-                      if (!known_) return;
-                      for (const Move& move : moves) {
-                        if (move.change) follow(move, begin, end);
-                      }
+                      if (known_) follow(moves, begin, end);
                     });
   }
 
@@ -89,32 +81,41 @@ class FeatureChanges {
 
   void clear(std::int64_t begin, std::int64_t end) {
     char& used = used_[static_cast<std::size_t>(begin / kBlock)];
-    if (used) std::fill(changes_.data() + begin, changes_.data() + end, Change{});
+    if (used) std::fill(changes_.data() + begin, changes_.data() + end, 0.0F);
     used = 0;
   }
 
-  void follow(const Move& move, std::int64_t begin, std::int64_t end) {
-    const std::int32_t* features = move.change->features.data();
-    const auto* last = features + move.change->size();
-    const auto* at = std::lower_bound(features, last, static_cast<std::int32_t>(begin));
-    if (at == last || *at >= end) return;
-    used_[static_cast<std::size_t>(begin / kBlock)] = 1;
-    // Larger by far more than all rounding there is, that of a row's length included.
-    const double unit = move.scale * double{kUnits} * (1.0 + 0x1p-20);
-    for (; at != last && *at < end; ++at) {
-      const auto value =
-          static_cast<double>(move.change->values[static_cast<std::size_t>(at - features)]);
-      const auto size = static_cast<float>(value * unit);
-      Change& change = changes_[static_cast<std::size_t>(*at)];
-      change.gained = std::max(change.gained, size);
-      change.lost = std::max(change.lost, -size);
+  // The changes of some features.
+  void follow(const std::vector<Move>& moves, std::int64_t begin, std::int64_t end) {
+    std::vector<float> gains, losses;
+    for (const Move& move : moves) {
+      if (!move.change) continue;
+      const std::int32_t* features = move.change->features.data();
+      const auto* last = features + move.change->size();
+      const auto* at = std::lower_bound(features, last, static_cast<std::int32_t>(begin));
+      if (at == last || *at >= end) continue;
+      gains.resize(static_cast<std::size_t>(end - begin));
+      losses.resize(gains.size());
+      // Larger by far more than all rounding there is, that of a row's length included.
+      const double unit = move.scale * double{kUnits} * (1.0 + 0x1p-20);
+      for (; at != last && *at < end; ++at) {
+        const auto value =
+            static_cast<double>(move.change->values[static_cast<std::size_t>(at - features)]);
+        const auto size = static_cast<float>(value * unit);
+        const auto f = static_cast<std::size_t>(*at - begin);
+        gains[f] = std::max(gains[f], size);
+        losses[f] = std::max(losses[f], -size);
+      }
     }
+    used_[static_cast<std::size_t>(begin / kBlock)] = !gains.empty();
+    float* changes = changes_.data() + begin;
+    for (std::size_t f = 0; f < gains.size(); ++f) changes[f] = gains[f] + losses[f];
   }
 
-  Buffer<Change> changes_;  // by feature
+  Buffer<float> changes_;   // by feature
   std::vector<char> used_;  // by block of features: it holds anything
   std::vector<float> ratios_;
-  float most_ = 1.0F, least_ = 1.0F;
+  float most_ = 1.0F;
   bool known_ = false;
 };
 

@@ -82,13 +82,22 @@ void bind_sparse_preparation(nb::module_& m) {
 }
 
 template <class T>
-void bind_dense_preparation(nb::module_& m) {
+void bind_preparation(nb::module_& m) {
   m.def(
       "unit_dense",
       [](In2<T> values, int n_threads, Out2<T> unit, Out<std::uint8_t> zero) {
         return unit_dense(values.data(), static_cast<std::int64_t>(values.shape(0)),
                           static_cast<std::int64_t>(values.shape(1)), n_threads, unit.data(),
                           zero.data());
+      },
+      Released());
+  m.def(
+      "copy_rows",
+      [](In<std::int64_t> starts, In<std::int32_t> features, In<T> values, In<std::int64_t> which,
+         In<std::int64_t> to, int n_threads, Out<std::int32_t> to_features, Out<T> to_values) {
+        copy_rows(starts.data(), features.data(), values.data(), which.data(),
+                  static_cast<std::int64_t>(which.size()), to.data(), n_threads, to_features.data(),
+                  to_values.data());
       },
       Released());
 }
@@ -117,8 +126,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   bind_sparse_preparation<std::int32_t, double>(m);
   bind_sparse_preparation<std::int64_t, float>(m);
   bind_sparse_preparation<std::int64_t, double>(m);
-  bind_dense_preparation<float>(m);
-  bind_dense_preparation<double>(m);
+  bind_preparation<float>(m);
+  bind_preparation<double>(m);
 
   nb::class_<HeldRows>(m, "Rows")
       .def("__init__", &sparse_rows<float>, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
@@ -135,12 +144,14 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       },
       Released());
 
-  m.def(
-      "first_equal_rows",
-      [](const HeldRows& rows, In<std::uint64_t> hashes, Out<std::int64_t> first) {
-        first_equal_rows(rows, hashes.data(), first.data());
-      },
-      Released());
+  m.def("distinct_rows", [](const HeldRows& rows, In<std::uint64_t> hashes) {
+    std::optional<DistinctRows> found;
+    {
+      const nb::gil_scoped_release released;
+      found.emplace(rows, hashes.data());
+    }
+    return std::make_tuple(owned(std::move(found->first)), owned(std::move(found->equal_to)));
+  });
   nb::class_<EqualRows>(m, "EqualRows")
       .def(
           "__init__",

@@ -35,6 +35,21 @@ void each_unequal(const std::int32_t* a, const std::int32_t* b, std::int64_t siz
   each_place(size, bits, use);
 }
 
+// Calls use(place) for flags that are −1 and not 0.
+template <class Use>
+void each_true(const std::int32_t* flags, std::int64_t size, const Use& use) {
+  const auto bits = [&](std::int64_t first, std::int64_t count) {
+    std::uint64_t found = 0;
+    std::int64_t n = 0;
+    for (; n + kVectorFloats <= count; n += kVectorFloats) {
+      found |= true_lanes(load_ints(flags + first + n)) << n;
+    }
+    for (; n < count; ++n) found |= static_cast<std::uint64_t>(flags[first + n] & 1) << n;
+    return found;
+  };
+  each_place(size, bits, use);
+}
+
 // Calls use(place) for numbers that are not zero.
 template <class Use>
 void each_nonzero(const std::int64_t* numbers, std::int64_t size, const Use& use) {

@@ -28,7 +28,7 @@ def test_required_by_the_formulas():
     assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 36_000
     assert memory.required("sieve", 1000, 40, 100) == (8 + 4 + 2 * 64) * 1000 + 36 * 4000
     assert memory.required("auto", 1000, 10, 100) == memory.required("sieve", 1000, 10, 100)
-    assert memory.required("tally", 1000, 10, 100) == 16 * 1000 + 36_000 + 800
+    assert memory.required("tally", 1000, 10, 100) == 16 * 1000 + 36_000 + 400
     assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000
     assert memory.required("simplified-elkan", 1000, 10, 100) == 56 * 1000 + 36_000
     assert memory.required("elkan", 1000, 10, 100) == 56 * 1000 + 400 + 36_000

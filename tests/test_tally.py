@@ -28,9 +28,12 @@ def assert_bounds_hold(engine, centers):
     unit = sums_of(rows, centers).unit(np.float64)
     cosines = values @ (unit if rows.by_rank is None else unit[:, rows.by_rank]).T
     own = np.arange(len(which)), engine.labels[which]
-    assert np.all(bounds.lower[which] <= cosines[own] + 1e-14)
+    similarity = cosines[own]
     cosines[own] = -np.inf
-    assert np.all(bounds.upper[which] >= np.max(cosines, axis=1) - 1e-14)
+    others = np.max(cosines, axis=1)
+    lower, upper = (b[which].astype(np.float64) for b in (bounds.lower, bounds.upper))
+    assert np.all(upper >= np.maximum(others, 0.0) - 1e-14)
+    assert np.all(lower - upper <= similarity - np.maximum(others, -1.0) + 1e-14)
 
 
 def passes(rows, centers, k, count, n_threads=1, chunk_rows=0):

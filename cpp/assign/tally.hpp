@@ -5,12 +5,17 @@
 // features that a short row does not have: it is counted up over the row's own entries
 // (feature_changes.hpp), at a few nanoseconds a row. Where u(i) < l(i) fails after that, the row
 // goes through the panels like in `lloyd`. Memory: 8 bytes a row.
+//
+// What the own center lost is not taken from l(i) but added to u(i), to what the others gained:
+// one number for each feature instead of two. So l(i) − u(i) is what the own similarity is above
+// all others at least, and u(i) alone is still above those.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 
 #include "../feature_changes.hpp"
+#include "../where.hpp"
 #include "panel_visits.hpp"
 #include "row_list.hpp"
 
@@ -19,8 +24,8 @@ namespace arcmeans {
 struct TallyState {
   std::int32_t* labels = nullptr;
   std::int32_t* previous = nullptr;  // out: the labels before the pass
-  float* lower = nullptr;            // l(i) ≤ cos to the own center
-  float* upper = nullptr;            // u(i) ≥ cos to every other center
+  float* lower = nullptr;            // l(i)
+  float* upper = nullptr;            // u(i), not below 0 once a row was visited
 };
 
 template <class RowsOf>
@@ -57,42 +62,34 @@ class Tally {
   }
 
  private:
-  // What entries of rows can have gained and lost, added up modulo 2³².
-  struct Sums {
-    std::uint32_t gained, lost;
-  };
-  using TwoFloats = float __attribute__((vector_size(8)));
-  using TwoInts = std::int32_t __attribute__((vector_size(8)));
-  using TwoCounts = std::uint32_t __attribute__((vector_size(8)));
   // With so few entries a row, those of as many rows are counted up in one go.
   static constexpr std::int64_t kFew = 64;
   // Rows to visit are listed by size.
   static constexpr std::int64_t kSizes = 8;
 
   static constexpr float kUnit = 1.0F / FeatureChanges::kUnits;
-  // Of a bound that is followed: the ratio, its product, the count and two sums, none above 2 or it
-  // says nothing.
-  static constexpr float kRounding = 0x1p-21F;
+  // Of bounds that are followed: two ratios, their products, the count and two sums, u(i) below 1
+  // and l(i) below 2, or the row is visited.
+  static constexpr float kRounding = 0x1p-20F;
 
   // Lists those of some rows that have to be visited, and moves the bounds of all.
   void find(std::int64_t begin, std::int64_t first, std::int64_t end) {
-    bool keeps[kFew] = {};
+    std::int32_t fails[kFew];
+    const std::int64_t n = end - first;
     if (changes_.known()) {
       count(first, end);
-      follow(first, end, keeps);
+      follow(first, end, fails);
+    } else {
+      std::fill_n(fails, n, -1);
     }
-    std::int32_t some[kFew];
-    std::size_t n = 0;
-    for (std::int64_t i = first; i < end; ++i) {
-      some[n] = static_cast<std::int32_t>(i - begin);
-      n += !keeps[i - first] && !rows_.zero[i];
-    }
-    for (std::size_t s = 0; s < n; ++s) {
-      const std::int64_t i = begin + some[s];
+    work_.skipped_by_bounds += n;
+    each_true(fails, n, [&](std::int64_t r) {
+      const std::int64_t i = first + r;
+      --work_.skipped_by_bounds;
+      if (rows_.zero[i]) return;
       const std::int64_t size = entries_before(i + 1) - entries_before(i);
-      which_[std::min(size, kSizes - 1)].add(some[s]);
-    }
-    work_.skipped_by_bounds += std::count(keeps, keeps + (end - first), true);
+      which_[std::min(size, kSizes - 1)].add(static_cast<std::int32_t>(i - begin));
+    });
   }
 
   // Counts up the entries of some rows, through all of them: a loop for each row would be over
@@ -102,58 +99,50 @@ class Tally {
     const auto n = static_cast<std::size_t>(after - before);
     if (sums_.size() <= n) sums_.resize(n + 1);
     const auto* values = rows_.row(first).values;
-    const std::int32_t* features = rows_.features;
-    const FeatureChanges::Change* changes = changes_.data();
-    Sums* sums = sums_.data();
-    TwoCounts sum = {};
+    const float* changes = changes_.data();
+    std::uint32_t* sums = sums_.data();
+    std::uint32_t sum = 0;
     const auto add = [&](std::int32_t feature) {
-      std::memcpy(sums++, &sum, sizeof sum);
-      TwoFloats change;
-      std::memcpy(&change, changes + feature, sizeof change);
-      const TwoFloats up = change * static_cast<float>(*values++);
-      // What a value below zero gains is what the centers lose.
-      const TwoFloats down = -__builtin_shufflevector(up, up, 1, 0);
-      sum += reinterpret_cast<TwoCounts>(__builtin_convertvector(up > down ? up : down, TwoInts));
+      *sums++ = sum;
+      const float change = std::abs(static_cast<float>(*values++)) * changes[feature];
+      sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(change));
     };
     if constexpr (Row::dense) {
       for (std::int64_t i = first; i < end; ++i) {
         for (std::int32_t feature = 0; feature < rows_.n_features; ++feature) add(feature);
       }
     } else {
-      for (std::int64_t e = before; e < after; ++e) add(features[e]);
+      for (std::int64_t e = before; e < after; ++e) add(rows_.features[e]);
     }
-    std::memcpy(sums, &sum, sizeof sum);
+    *sums = sum;
   }
 
-  // Moves the bounds of some rows, whose entries are counted up, and says which keep their labels.
-  void follow(std::int64_t first, std::int64_t end, bool* __restrict keeps) {
+  // Moves the bounds of some rows, whose entries are counted up, and says which may have another
+  // label.
+  void follow(std::int64_t first, std::int64_t end, std::int32_t* __restrict fails) {
     const auto n = static_cast<std::size_t>(end - first);
-    std::uint32_t gains[kFew], losses[kFew];
-    const Sums* before = sums_.data();
+    std::int32_t counts[kFew];
+    float ratios[kFew];
+    const std::uint32_t* before = sums_.data();
     for (std::size_t r = 0; r < n; ++r) {
-      const std::int64_t size = entries_before(first + static_cast<std::int64_t>(r) + 1) -
-                                entries_before(first + static_cast<std::int64_t>(r));
-      const Sums* after = before + size;
-      // Each entry was rounded down. Where it cannot be told, enough is lost that no label is kept.
-      const bool told = size <= FeatureChanges::kMostEntries;
-      const auto rounding = static_cast<std::uint32_t>(size);
-      gains[r] = after->gained - before->gained + rounding;
-      losses[r] = told ? after->lost - before->lost + rounding : ~std::uint32_t{0};
+      const std::int64_t i = first + static_cast<std::int64_t>(r);
+      const std::int64_t size = entries_before(i + 1) - entries_before(i);
+      const std::uint32_t* after = before + size;
+      // Each entry was rounded down. Where it cannot be told it is so much that no label is kept.
+      const auto counted =
+          static_cast<std::int32_t>(*after - *before + static_cast<std::uint32_t>(size));
+      counts[r] =
+          size <= FeatureChanges::kMostEntries ? counted : std::numeric_limits<std::int32_t>::max();
+      ratios[r] = changes_.ratios()[std::max(state_.labels[i], 0)];
       before = after;
     }
-    const std::int32_t* __restrict labels = state_.labels + first;
     float* __restrict uppers = state_.upper + first;
     float* __restrict lowers = state_.lower + first;
-    const float* __restrict ratios = changes_.ratios();
-    const float most = changes_.most(), least = changes_.least(), apart = apart_;
+    const float most = changes_.most(), apart = apart_;
     for (std::size_t r = 0; r < n; ++r) {
-      const float own = ratios[std::max(labels[r], 0)];
-      const float others = uppers[r] > 0.0F ? most : least;
-      const float upper = others * uppers[r] + static_cast<float>(gains[r]) * kUnit + kRounding;
-      const float lower = own * lowers[r] - static_cast<float>(losses[r]) * kUnit - kRounding;
-      uppers[r] = std::min(upper, 1.0F);
-      lowers[r] = std::max(lower, -1.0F);
-      keeps[r] = upper + apart < lower;
+      uppers[r] = most * uppers[r] + (static_cast<float>(counts[r]) * kUnit + kRounding);
+      lowers[r] = ratios[r] * lowers[r];
+      fails[r] = -static_cast<std::int32_t>(!(uppers[r] + apart < std::min(lowers[r], 1.0F)));
     }
   }
 
@@ -179,7 +168,11 @@ class Tally {
   // Labels a row that was visited and bounds its similarities. The margin is twice what float32 and
   // sim64 may differ by, which is more than sim64 is wrong and these sums are rounded.
   void settle(std::int64_t i, Top top) {
-    if (top.second >= top.similarity - top.margin) {
+    if (top.similarity == 0.0F && centers_.panels().apart(rows_.row(i))) {
+      ++work_.exact_decisions;
+      work_.similarities += centers_.size();
+      top.center = 0;  // as similar as all others
+    } else if (top.second >= top.similarity - top.margin) {
       const Best best = best_of_all(centers_, rows_.row(i), similarities_.data(), work_);
       top.center = best.center;
       top.similarity = static_cast<float>(best.similarity);
@@ -189,7 +182,7 @@ class Tally {
     }
     state_.labels[i] = top.center;
     state_.lower[i] = std::max(top.similarity - top.margin, -1.0F);
-    state_.upper[i] = std::min(top.second + top.margin, 1.0F);
+    state_.upper[i] = std::max(top.second + top.margin, 0.0F);
   }
 
   std::int64_t entries_before(std::int64_t i) const {
@@ -203,7 +196,7 @@ class Tally {
   Work& work_;
   PanelVisits<RowsOf, Top> visits_;
   RowList which_[kSizes];
-  std::vector<Sums> sums_;  // of the entries before each
+  std::vector<std::uint32_t> sums_;  // of the entries before each, modulo 2³²
   std::vector<float> similarities_;
   float apart_;  // by how much bounds have to differ for reference similarities to do so
 };

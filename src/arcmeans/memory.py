@@ -43,7 +43,7 @@ def required(
         "exponion": (24, 600 + 4 * neighbors * (n_features + 1)),
         "shallot": (28, 600 + 4 * neighbors * (n_features + 1)),
     }.get(algorithm, (24, 0))
-    changes = 8 * n_features if algorithm == "tally" else 0
+    changes = 4 * n_features if algorithm == "tally" else 0
     return a_row * n_rows + (a_center + 36 * n_features) * n_clusters + changes
 
 

@@ -34,13 +34,9 @@ class Distinct:
 
 def distinct(rows: Rows, n_threads: int) -> Distinct | None:
     """None where too few rows repeat to make up for it."""
-    first = np.empty(rows.n_rows, np.int64)
     hashes = rows.hashes(np.arange(rows.n_rows), n_threads)
-    _core.native.first_equal_rows(rows.native(), hashes, first)
-    here = np.flatnonzero(first == np.arange(rows.n_rows))
-    if len(here) > WORTH * rows.n_rows:
+    first, equal_to = _core.native.distinct_rows(rows.native(), hashes)
+    if len(first) > WORTH * rows.n_rows:
         return None
-    place = np.empty(rows.n_rows, np.int64)
-    place[here] = np.arange(len(here))
-    some = replace(subset(rows, here, np.ones(len(here))), one=rows.one)
-    return Distinct(some, here, place[first])
+    some = replace(subset(rows, first, np.ones(len(first)), n_threads), one=rows.one)
+    return Distinct(some, first, equal_to)

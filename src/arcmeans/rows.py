@@ -186,7 +186,9 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
     return replace(parts[0], **joined)
 
 
-def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -> Rows:
+def subset(
+    rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64], n_threads: int = 1
+) -> Rows:
     """Some of the rows, with weights of their own; features keep their ranks."""
     parts: dict[str, Any] = {
         "by_rank": rows.by_rank,
@@ -195,11 +197,12 @@ def subset(rows: Rows, which: NDArray[np.int64], weights: NDArray[np.float64]) -
     if rows.starts is None or rows.features is None:
         values = rows.values[which]
     else:
-        sizes = np.diff(rows.starts)[which]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        parts["starts"] = starts
-        at = np.arange(starts[-1]) + np.repeat(rows.starts[which] - starts[:-1], sizes)
-        parts["features"], values = rows.features[at], rows.values[at]
+        starts = np.zeros(len(which) + 1, np.int64)
+        np.cumsum(rows.starts[1:][which] - rows.starts[which], out=starts[1:])
+        features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], rows.dtype)
+        entries = (rows.starts, rows.features, rows.values)
+        _core.native.copy_rows(*entries, which, starts, n_threads, features, values)
+        parts["starts"], parts["features"] = starts, features
     found = weigh(weights[rows.zero[which] == 0])
     return Rows(
         values=values,

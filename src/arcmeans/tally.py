@@ -13,7 +13,7 @@ class TallyBounds:
 
     def __init__(self, rows: Rows, arrays: Arrays) -> None:
         self.lower: NDArray[np.float32] = arrays("lower", (rows.n_rows,), np.float32)
-        """At most the cosine to the own center."""
+        """With ``upper``: how far the cosine to the own center is above all others, at least."""
         self.upper: NDArray[np.float32] = arrays("upper", (rows.n_rows,), np.float32)
         """At least the cosine to every other center."""
         self.lower[:], self.upper[:] = -1.0, 1.0

@@ -38,6 +38,17 @@ def unit_sparse(
     /,
 ) -> None: ...
 def unit_dense(values: _Values, n_threads: int, unit: _Values, zero: _Bytes, /) -> int: ...
+def copy_rows(
+    starts: _Longs,
+    features: _Ints,
+    values: _Values,
+    which: _Longs,
+    to: _Longs,
+    n_threads: int,
+    to_features: _Ints,
+    to_values: _Values,
+    /,
+) -> None: ...
 
 class Rows:
     @overload
@@ -59,7 +70,7 @@ class Rows:
     ) -> None: ...
 
 def hash_rows(rows: Rows, which: _Longs, n_threads: int, hashes: NDArray[np.uint64], /) -> None: ...
-def first_equal_rows(rows: Rows, hashes: NDArray[np.uint64], first: _Longs, /) -> None: ...
+def distinct_rows(rows: Rows, hashes: NDArray[np.uint64], /) -> tuple[_Longs, _Longs]: ...
 
 class EqualRows:
     def __init__(self, equal_to: _Longs, n_distinct: int, first: int, /) -> None: ...
