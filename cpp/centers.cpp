@@ -117,9 +117,9 @@ void Centers::need_drifts(bool any_sign) {
   drifts_ = std::make_unique<Drifts>(n_centers_, n_frequent_, n_features_, any_sign);
 }
 
-void Centers::need_feature_changes() {
+void Centers::need_feature_changes(std::int64_t most_read) {
   if (!feature_changes_) {
-    feature_changes_ = std::make_unique<FeatureChanges>(n_centers_, n_features_);
+    feature_changes_ = std::make_unique<FeatureChanges>(n_centers_, n_features_, most_read);
   }
 }
 
@@ -275,9 +275,10 @@ void Centers::follow_features(const SumChanges& changes, const std::vector<Moved
   std::vector<FeatureChanges::Move> moves(moved.size());
   for (std::size_t j = 0; j < moves.size(); ++j) {
     if (moved[j] == Moved::no) continue;
-    moves[j] = {&changes[j], moved[j] == Moved::replaced, scale_before_[j], scale_[j]};
+    moves[j] = {&changes[j], moved[j] == Moved::replaced, vector(static_cast<int>(j)),
+                scale_before_[j], scale_[j]};
   }
-  feature_changes_->follow(moves, n_threads);
+  feature_changes_->follow(std::move(moves), n_threads);
 }
 
 void Centers::follow_drifts(const SumChanges& changes, const std::vector<Moved>& moved,

@@ -65,7 +65,7 @@ class Centers {
   void need_drifts(bool any_sign);
   const Drifts* drifts() const { return drifts_.get(); }
   // The same feature by feature, for rows of any sign.
-  void need_feature_changes();
+  void need_feature_changes(std::int64_t most_read);
   const FeatureChanges* feature_changes() const { return feature_changes_.get(); }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.

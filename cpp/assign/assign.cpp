@@ -101,7 +101,9 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
 Work tally(const Rows& rows, Centers& centers, const TallyState& state,
            const PassOptions& options) {
   centers.need_panels();
-  centers.need_feature_changes();
+  // Centers that are told in full cost a part of what the walk over the rows does.
+  centers.need_feature_changes(rows.starts ? rows.starts[rows.n_rows]
+                                           : rows.n_rows * rows.n_features);
   return visit(rows, [&](const auto& typed) -> Work {
     using RowsOf = std::decay_t<decltype(typed)>;
     return pass_over_rows(typed, state, options, [&](Work& work) {
