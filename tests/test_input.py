@@ -270,3 +270,16 @@ def test_the_fit_makes_no_warning_of_its_own(X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SphericalKMeans(K).fit(X).predict(X)
+
+
+def test_rows_without_entries_are_no_flaw():
+    """Wherever they stand, also where entries of one row and the next would be out of order."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        X = sp.csr_array((rng.random((200, 9)) < 0.1).astype(np.float32))
+        frequency = np.zeros(9, np.int64)
+        starts = X.indptr.astype(np.int64)
+        found = native.inspect(starts, X.indices, X.data, frequency)
+        assert found.canonical
+        assert not found.has_zeros
+        assert frequency.tolist() == np.bincount(X.indices, minlength=9).tolist()

@@ -36,7 +36,7 @@ def assert_bounds_hold(engine, centers):
     assert np.all(lower - upper <= similarity - np.maximum(others, -1.0) + 1e-14)
 
 
-def passes(rows, centers, k, count, n_threads=1, chunk_rows=0):
+def passes(rows, centers, k, count, n_threads=1, chunk_rows=0, relocate=True):
     """The work of passes over the rows, each of which leaves bounds that hold."""
     engine = Engine(rows, k, EngineOptions("tally", n_threads, chunk_rows))
     for _ in range(count):
@@ -45,7 +45,8 @@ def passes(rows, centers, k, count, n_threads=1, chunk_rows=0):
         yield work
         if work.changed == 0:
             break
-        engine.relocate(centers)
+        if relocate:
+            engine.relocate(centers)
         centers.move(engine.sum_changes(), n_threads)
 
 
@@ -97,6 +98,20 @@ def test_any_run_has_bounds_that_hold_and_the_bits_of_lloyd(simd):
             for algorithm in ("lloyd", "tally")
         ]
         assert_same_bits(*results)
+
+    check()
+
+
+def test_seeds_that_get_no_rows_leave_bounds_that_hold():
+    """They stay where they are in the first move, in which all others become other vectors."""
+
+    @settings(max_examples=60)
+    @given(short())
+    def check(data):
+        rows, which = data
+        which = np.append(which, which[0])
+        centers = place_rows(rows, rows, which)
+        list(passes(rows, centers, len(which), 10, relocate=False))
 
     check()
 
