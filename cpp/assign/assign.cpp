@@ -37,25 +37,13 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
 
 namespace {
 
-template <class T>
-struct Named {
-  using Type = T;
-};
-
-template <class RowsOf>
-Work sift(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
+template <class Visits>
+Work sift(const Rows& rows, const PackedRows& packed, const Centers& centers,
           const SieveDrift& drift, const SieveState& state, const PassOptions& options) {
-  const auto pass = [&](auto sieve) {
-    return pass_over_rows(rows, state, options, [&](Work& work) {
-      return typename decltype(sieve)::Type(rows, packed, centers, drift, state, options, work);
-    });
-  };
-  if constexpr (RowsOf::Row::dense) {
-    return pass(Named<Sieve<RowsOf, DenseVisits>>());
-  } else {
-    return packed.narrow() ? pass(Named<Sieve<RowsOf, SparseVisits<std::uint16_t>>>())
-                           : pass(Named<Sieve<RowsOf, SparseVisits<std::uint32_t>>>());
-  }
+  return pass_over_rows(rows, state, options, [&](Work& work) {
+    return Sieve<Visits>(rows, near_ties(rows, centers), packed, centers, drift, state, options,
+                         work);
+  });
 }
 
 // How many rows go through the lines one after another. Lines that stay in a processor's last cache
@@ -93,9 +81,10 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
     options.chunk_rows = sieve_rows(
         rows, centers.lines(), state.uppers ? 0 : moves.groups.n_bound_lines(), options.n_threads);
   }
-  return visit(rows, [&](const auto& typed) -> Work {
-    return sift(typed, packed, centers, drift, state, options);
-  });
+  const auto pass = packed.dense()    ? sift<DenseVisits>
+                    : packed.narrow() ? sift<SparseVisits<std::uint16_t>>
+                                      : sift<SparseVisits<std::uint32_t>>;
+  return pass(rows, packed, centers, drift, state, options);
 }
 
 Work tally(const Rows& rows, Centers& centers, const TallyState& state,

@@ -12,6 +12,8 @@ namespace arcmeans {
 
 class DenseVisits {
  public:
+  static constexpr bool kDense = true;
+
   DenseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed), lines_(centers.lines()) {}
 

@@ -32,9 +32,11 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <memory>
+#include <utility>
 
 #include "../packed.hpp"
+#include "near_ties.hpp"
 #include "row_list.hpp"
 #include "row_loop.hpp"
 #include "sieve_drift.hpp"
@@ -42,12 +44,14 @@
 
 namespace arcmeans {
 
-template <class RowsOf, class Visits>
+template <class Visits>
 class Sieve {
  public:
-  Sieve(const RowsOf& rows, const PackedRows& packed, const Centers& centers,
-        const SieveDrift& drift, const SieveState& state, const PassOptions& options, Work& work)
+  Sieve(const Rows& rows, std::unique_ptr<NearTies> near_ties, const PackedRows& packed,
+        const Centers& centers, const SieveDrift& drift, const SieveState& state,
+        const PassOptions& options, Work& work)
       : rows_(rows),
+        near_ties_(std::move(near_ties)),
         packed_(packed),
         centers_(centers),
         drift_(drift),
@@ -87,7 +91,7 @@ class Sieve {
     } else {
       scan();
     }
-    if constexpr (!RowsOf::Row::dense) {
+    if constexpr (!Visits::kDense) {
       if (drift_.told()) take_drifts_back();
     }
     visits_.prepare(active_);
@@ -475,22 +479,22 @@ class Sieve {
   std::int32_t decide_exactly(std::int32_t r, std::int32_t first) {
     ++work_.exact_decisions;
     candidates_.clear();
-    const auto row = rows_.row(begin_ + r);
-    const double error = 3.0 * reference_error<typename RowsOf::Row::Value>(row.size) + 0x1p-24;
+    const std::int64_t row = begin_ + r;
+    const double error = 3.0 * near_ties_->error(row) + 0x1p-24;
     const auto bound = [&](double similarity) {
       return static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
     };
     Choice best;
     if (groups_.size() == 1) {
       list_centers(r, first);
-      best = choose(centers_, row, candidates_, [&](int j, double similarity) {
+      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
         set_bound(r, places_.of(j), bound(similarity));
       });
       set_bound(r, places_.of(best.center), static_cast<std::int32_t>(kNothing));
     } else {
       visit_candidates(r, first);
       auto its_line = undecided_.begin();
-      best = choose(centers_, row, candidates_, [&](int j, double similarity) {
+      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
         while (its_line->line != j / kLineShorts) ++its_line;
         its_line->uppers[j % kLineShorts] = bound(similarity);
       });
@@ -560,7 +564,8 @@ class Sieve {
   // The most that a row's part in a move is told to be: it leaves nothing of any rise.
   static constexpr float kMostGained = 32000.0F;
 
-  const RowsOf& rows_;
+  const Rows& rows_;
+  std::unique_ptr<NearTies> near_ties_;
   const PackedRows& packed_;
   const Centers& centers_;
   const SieveDrift& drift_;

@@ -14,6 +14,8 @@ namespace arcmeans {
 template <class Feature>
 class SparseVisits {
  public:
+  static constexpr bool kDense = false;
+
   SparseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed),
         centers_(centers),
