@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "bounds.hpp"
@@ -65,11 +66,8 @@ class FilterLines {
   }
   // Who stands in which lane of which line.
   const Places& places() const { return places_; }
-  // One bit for each lane of a line that holds a center.
-  std::uint32_t valid(int l) const {
-    const int rest = n_centers_ - l * kLineShorts;
-    return rest >= kLineShorts ? ~0U : (1U << rest) - 1U;
-  }
+  // How many lanes of a line hold a center: the first ones.
+  int used(int l) const { return std::min(n_centers_ - l * kLineShorts, kLineShorts); }
   // Sum · factor + offset, lane by lane, is the cosine in units.
   const float* factors(int l) const { return factor_.data() + l * kLineShorts; }
   const float* offsets(int l) const { return offset_.data() + l * kLineShorts; }
@@ -183,14 +181,17 @@ struct LineSums {
   static constexpr int kVectors = kLineShorts / kVectorFloats;
   Ints lanes[kVectors] = {};
 
-  // Two entries of a sparse row: their lines, and their two weights.
-  void add(const std::int16_t* first, const std::int16_t* second, Shorts weights) {
+  // Two entries of a sparse row: their lines, and their two weights. Of the first `kUsed` vectors
+  // of lanes.
+  template <int kUsed>
+  __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
+                                          Shorts weights) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors / 2; ++v) {
-      const Shorts a = load(first + v * (2 * kVectorFloats));
-      const Shorts b = load(second + v * (2 * kVectorFloats));
-      lanes[2 * v] = add_pair_products(lanes[2 * v], interleave<false>(a, b), weights);
-      lanes[2 * v + 1] = add_pair_products(lanes[2 * v + 1], interleave<true>(a, b), weights);
+    for (int v = 0; v < kUsed; ++v) {
+      const Shorts a = load(first + v / 2 * (2 * kVectorFloats));
+      const Shorts b = load(second + v / 2 * (2 * kVectorFloats));
+      const Shorts both = v % 2 == 0 ? interleave<false>(a, b) : interleave<true>(a, b);
+      lanes[v] = add_pair_products(lanes[v], both, weights);
     }
   }
   void add(const LineSums& others) {
@@ -198,6 +199,17 @@ struct LineSums {
     for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
   }
 };
+
+// Calls use(vectors), a constant, with the fewest vectors of LineSums that hold so many lanes: of a
+// line that is not full the others need not be added up. In steps of a quarter of a line or more.
+template <int kUsed = std::max(1, LineSums::kVectors / 4), class Use>
+__attribute__((always_inline)) inline void with_vectors(int lanes, const Use& use) {
+  if constexpr (kUsed < LineSums::kVectors) {
+    constexpr int kMore = kUsed + std::max(1, LineSums::kVectors / 4);
+    if (lanes > kUsed * kVectorFloats) return with_vectors<kMore>(lanes, use);
+  }
+  use(std::integral_constant<int, kUsed>());
+}
 
 // The cosines of one row and one line in units, likewise.
 struct LineCosines {

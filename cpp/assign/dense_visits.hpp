@@ -23,7 +23,7 @@ class DenseVisits {
   void prepare(const RowList&) {}
 
   // Calls use(row, cosines, error) for some rows, in ascending order.
-  template <class Use>
+  template <bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
     const float rounding = lines_.rounding(line);
     for (std::size_t first = 0; first < which.size(); first += kAtATime) {
@@ -31,7 +31,9 @@ class DenseVisits {
       const std::size_t next = std::min(first + 2 * kAtATime, which.size());
       for (std::size_t n = first + kAtATime; n < next; ++n) prefetch(which[n]);
       Sums sums;
-      add_up(lines_.line(line), which.begin() + first, count, sums);
+      with_vectors(lines_.used(line), [&](auto vectors) {
+        add_up<vectors>(lines_.line(line), which.begin() + first, count, sums);
+      });
       for (std::size_t n = 0; n < count; ++n) {
         const std::int32_t r = which[first + n];
         LineCosines cosines(lines_, line, sums.rows[n]);
@@ -57,7 +59,8 @@ class DenseVisits {
     prefetch_near(values + bytes - 1);
   }
 
-  // Where there are fewer rows, the last again.
+  // Where there are fewer rows, the last again. The vectors that are not used stay zero.
+  template <int kUsed>
   void add_up(const std::int16_t* lanes, const std::int32_t* which, std::size_t count,
               Sums& to) const {
     const std::int16_t* values[kAtATime];
@@ -71,14 +74,14 @@ class DenseVisits {
       for (Ints& vector : row) vector = Ints{};
     }
     for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kLineShorts) {
-      Shorts centers[LineSums::kVectors];
+      Shorts centers[kUsed];
 #pragma GCC unroll 8
-      for (int v = 0; v < LineSums::kVectors; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
+      for (int v = 0; v < kUsed; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
 #pragma GCC unroll 8
       for (std::size_t n = 0; n < kAtATime; ++n) {
         const Shorts weights = splat_pair(values[n] + f);
 #pragma GCC unroll 8
-        for (int v = 0; v < LineSums::kVectors; ++v) {
+        for (int v = 0; v < kUsed; ++v) {
           sums[n][v] = add_pair_products(sums[n][v], centers[v], weights);
         }
       }

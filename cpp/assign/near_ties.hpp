@@ -1,5 +1,5 @@
-// sim64 of one row to a few centers, for those that filters leave in doubt. They are few, so they are
-// asked through a virtual call: what asks is compiled once, and not for each type of rows.
+// sim64 of one row to a few centers, for those that filters leave in doubt. They are few, so they
+// are asked through a virtual call: what asks is compiled once, and not for each type of rows.
 #pragma once
 
 #include <cstdint>

@@ -379,8 +379,7 @@ class Sieve {
 
   void visit_line(int line, const RowList& which) {
     work_.lines += static_cast<std::int64_t>(which.size());
-    work_.similarities +=
-        static_cast<std::int64_t>(which.size()) * __builtin_popcount(centers_.lines().valid(line));
+    work_.similarities += static_cast<std::int64_t>(which.size()) * centers_.lines().used(line);
     switch (groups_.per_line()) {
       case 1:
         return take_line<1>(line, which);
@@ -408,38 +407,39 @@ class Sieve {
     Best* const bests = best_.data();
     std::int32_t* const lowers = lower_.data();
     std::int16_t* const limits = limit_.data();
-    visits_.visit(line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
-      std::int16_t* const to = uppers + r * stride;
-      if constexpr (kAlone) {
-        cosines.store(SieveDrift::upwards(error), then, to);
-      } else {
-        const auto tops = cosines.template largest_of<kGroups>();
-        store_groups<kGroups>(tops + SieveDrift::upwards(error), then, to);
-      }
-      const float top = cosines.largest();
-      lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
-      limits[r] = SieveDrift::limit(lowers[r]);
-      const float least = SieveDrift::in_units(lowers[r]);
-      const std::uint32_t near = cosines.at_least(least - SieveDrift::beyond(error));
-      const int lane = __builtin_ctz(cosines.at_least(top));
-      std::int32_t rest = static_cast<std::int32_t>(kNothing);
-      if constexpr (!kAlone) {
-        cosines.set(lane, kNothing);
-        const auto others = cosines.template largest_of<kGroups>();
-        rest = upper(others[lane % kGroups], error);
-      }
-      // Without a branch, which would have the next row wait for these sums where it is
-      // mispredicted.
-      Best& best = bests[r];
-      const bool wins = top > best.cosine;
-      const float reach = top + SieveDrift::beyond(error);
-      const float loser = wins ? best.reach : reach;
-      best.near |= static_cast<std::int16_t>(((near & (near - 1)) != 0) | (loser >= least));
-      best.place = wins ? line * kLineShorts + lane : best.place;
-      best.rest = wins ? static_cast<std::int16_t>(rest) : best.rest;
-      best.reach = wins ? reach : best.reach;
-      best.cosine = std::max(best.cosine, top);
-    });
+    visits_.template visit<kAlone>(
+        line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
+          std::int16_t* const to = uppers + r * stride;
+          if constexpr (kAlone) {
+            cosines.store(SieveDrift::upwards(error), then, to);
+          } else {
+            const auto tops = cosines.template largest_of<kGroups>();
+            store_groups<kGroups>(tops + SieveDrift::upwards(error), then, to);
+          }
+          const float top = cosines.largest();
+          lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
+          limits[r] = SieveDrift::limit(lowers[r]);
+          const float least = SieveDrift::in_units(lowers[r]);
+          const std::uint32_t near = cosines.at_least(least - SieveDrift::beyond(error));
+          const int lane = __builtin_ctz(cosines.at_least(top));
+          std::int32_t rest = static_cast<std::int32_t>(kNothing);
+          if constexpr (!kAlone) {
+            cosines.set(lane, kNothing);
+            const auto others = cosines.template largest_of<kGroups>();
+            rest = upper(others[lane % kGroups], error);
+          }
+          // Without a branch, which would have the next row wait for these sums where it is
+          // mispredicted.
+          Best& best = bests[r];
+          const bool wins = top > best.cosine;
+          const float reach = top + SieveDrift::beyond(error);
+          const float loser = wins ? best.reach : reach;
+          best.near |= static_cast<std::int16_t>(((near & (near - 1)) != 0) | (loser >= least));
+          best.place = wins ? line * kLineShorts + lane : best.place;
+          best.rest = wins ? static_cast<std::int16_t>(rest) : best.rest;
+          best.reach = wins ? reach : best.reach;
+          best.cosine = std::max(best.cosine, top);
+        });
   }
 
   // Bounds in whole units, less what is to be taken from them to be stored.
@@ -525,12 +525,13 @@ class Sieve {
     for (int line = 0; line < groups_.n_lines(); ++line) {
       if (line != first / kLineShorts && !line_reaches(line, r)) continue;
       undecided_.push_back({line, {}});
-      visits_.visit(line, this_row_, [&](std::int32_t, const LineCosines& cosines, float error) {
-        for (int lane = 0; lane < kLineShorts; ++lane) {
-          const float cosine = cosines.lanes[lane / kVectorFloats][lane % kVectorFloats];
-          undecided_.back().uppers[lane] = upper(cosine, error);
-        }
-      });
+      visits_.template visit<false>(
+          line, this_row_, [&](std::int32_t, const LineCosines& cosines, float error) {
+            for (int lane = 0; lane < kLineShorts; ++lane) {
+              const float cosine = cosines.lanes[lane / kVectorFloats][lane % kVectorFloats];
+              undecided_.back().uppers[lane] = upper(cosine, error);
+            }
+          });
       for (int lane = 0; lane < kLineShorts; ++lane) {
         const int j = line * kLineShorts + lane;
         if (j < centers_.size() && undecided_.back().uppers[lane] >= limit_[at(r)]) {

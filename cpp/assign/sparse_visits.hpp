@@ -49,27 +49,30 @@ class SparseVisits {
     }
   }
 
-  // Calls use(row, cosines, error) for some rows, in ascending order.
-  template <class Use>
+  // Calls use(row, cosines, error) for some rows, in ascending order. What is compiled for lines
+  // that are not full, beside those that are, is for small numbers of clusters.
+  template <bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
     if (which.empty()) return;
     const float rounding = lines_.rounding(line);
     const auto& extras = extras_[static_cast<std::size_t>(line)];
     auto extra = std::lower_bound(extras.begin(), extras.end(), which[0],
                                   [](const Extra& e, std::int32_t row) { return e.row < row; });
-    each_sum<false>(lines_.line(line), which, [&](std::int32_t r, const LineSums& sums) {
-      LineCosines cosines(lines_, line, sums);
-      while (extra != extras.end() && extra->row < r) ++extra;
-      for (; extra != extras.end() && extra->row == r; ++extra) {
-        cosines.add(extra->lane, extra->value);
-      }
-      use(r, cosines, packed_.error(begin_ + r, rounding));
+    with_vectors(kSmall ? lines_.used(line) : kLineShorts, [&](auto vectors) {
+      each_sum<false, vectors>(lines_.line(line), which, [&](std::int32_t r, const LineSums& sums) {
+        LineCosines cosines(lines_, line, sums);
+        while (extra != extras.end() && extra->row < r) ++extra;
+        for (; extra != extras.end() && extra->row == r; ++extra) {
+          cosines.add(extra->lane, extra->value);
+        }
+        use(r, cosines, packed_.error(begin_ + r, rounding));
+      });
     });
   }
 
   // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|. What
   // they read is asked for in three steps: where a row lies, the row, the last of its features.
-  template <bool kSizes, class Use>
+  template <bool kSizes, int kUsed = LineSums::kVectors, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
     const std::size_t n = which.size();
     for (std::size_t w = 0; w < n; ++w) {
@@ -80,8 +83,8 @@ class SparseVisits {
       LineSums sums, others;
       const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
       for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
-        add<kSizes>(lanes, pair[0], sums);
-        add<kSizes>(lanes, pair[1], others);
+        add<kSizes, kUsed>(lanes, pair[0], sums);
+        add<kSizes, kUsed>(lanes, pair[1], others);
       }
       sums.add(others);
       use(which[w], sums);
@@ -103,14 +106,14 @@ class SparseVisits {
     float value;
   };
 
-  template <bool kSizes>
+  template <bool kSizes, int kUsed>
   __attribute__((always_inline)) static void add(const std::int16_t* lanes,
                                                  const PackedRows::Pair<Feature>& pair,
                                                  LineSums& sums) {
     const Shorts weights = splat_pair(pair.weights);
-    sums.add(lanes + std::int64_t{pair.features[0]} * kLineShorts,
-             lanes + std::int64_t{pair.features[1]} * kLineShorts,
-             kSizes ? (weights < 0 ? -weights : weights) : weights);
+    sums.add<kUsed>(lanes + std::int64_t{pair.features[0]} * kLineShorts,
+                    lanes + std::int64_t{pair.features[1]} * kLineShorts,
+                    kSizes ? (weights < 0 ? -weights : weights) : weights);
   }
 
   // The rare features of a row that are looked up. Of those that no other row has the first stands
