@@ -1,9 +1,11 @@
 // One pass of one algorithm: the door to everything in this folder.
 #pragma once
 
+#include "../packed.hpp"
 #include "center_tests.hpp"
 #include "row_loop.hpp"
-#include "sieve.hpp"
+#include "sieve_drift.hpp"
+#include "sieve_state.hpp"
 #include "tally.hpp"
 
 namespace arcmeans {
