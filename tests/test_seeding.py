@@ -1,6 +1,7 @@
 """Seeding: exact caches, the laws of the draws, and what the loop takes over."""
 
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ import arcmeans
 from arcmeans import SphericalKMeans, _core, seed
 from arcmeans.centers import place_rows
 from arcmeans.engine import ALGORITHMS
-from arcmeans.initialise import METHODS
+from arcmeans.initialise import METHODS, SeedOptions, choose_rows
 from arcmeans.rows import unit_rows
 from arcmeans.seed_part import independent_draws
+from arcmeans.streamed import checked_parts
 
 from .oracle import unit
 
@@ -159,12 +161,15 @@ def law(next_law, k, weights):
     return sequences
 
 
-def frequencies(draws, k, **options):
-    found = {}
-    for s in range(draws):
-        sequence = tuple(seed(ROWS, k, random_state=s, n_threads=1, **options).indices.tolist())
-        found[sequence] = found.get(sequence, 0) + 1
-    return found
+def frequencies(draws, k, method="k-means++", sample_weight=None, **options):
+    """How often each sequence of seeds is drawn: what ``seed`` does once X has been looked at."""
+    parts = checked_parts(ROWS, sample_weight=sample_weight, n_threads=1)
+    random_state = np.random.RandomState(0)
+    sequences = (
+        choose_rows(parts, k, method, SeedOptions(**options), random_state).indices
+        for _ in range(draws)
+    )
+    return Counter(tuple(indices.tolist()) for indices in sequences)
 
 
 def agrees(found, expected):
