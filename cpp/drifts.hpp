@@ -21,8 +21,8 @@
 
 #include "bounds.hpp"
 #include "buffer.hpp"
-#include "filter_lines.hpp"
 #include "line_groups.hpp"
+#include "line_sums.hpp"
 #include "parallel.hpp"
 #include "sums.hpp"
 
@@ -152,7 +152,7 @@ class Drifts {
     return std::sqrt(static_cast<double>(sets * groups_.size())) * largest_;
   }
   std::int16_t* lane(const std::int16_t* line, int lane) {
-    return lanes_.data() + (line - lanes_.data()) + line_position(lane);
+    return lanes_.data() + (line - lanes_.data()) + line_position(lane, kLineShorts);
   }
 
   static bool tells(const Move& move) { return move.change && !move.replaced; }

@@ -7,9 +7,8 @@
 // exactly, and one factor a center at the end makes cosines of the sums: what differs from the true
 // cosine is the rounding of both factors to 16 bits (bounds.hpp).
 //
-// For sparse rows the kernel takes two entries of a row at a time, interleaves their two lines and
-// multiplies pairs; lanes are stored in the order that brings the sums out in the order of the
-// centers. For dense rows the features of a pair stand side by side already.
+// How the lanes of a feature are stored for sparse rows is said in line_sums.hpp. For dense rows,
+// of which the kernel takes two features at a time too, the two stand side by side.
 #pragma once
 
 #include <algorithm>
@@ -20,28 +19,20 @@
 
 #include "bounds.hpp"
 #include "buffer.hpp"
+#include "line_sums.hpp"
 #include "parallel.hpp"
 #include "places.hpp"
 #include "simd.hpp"
 
 namespace arcmeans {
 
-// Where a lane is stored so that interleaving by halves of 16 bytes brings it to its place.
-inline int line_position(int lane) {
-  constexpr int blocks = kVectorBytes / 16;
-  const int vector = lane / (8 * blocks);
-  const int within = lane % (8 * blocks);
-  const int half = within / (4 * blocks);
-  const int block = within % (4 * blocks) / 4;
-  return vector * 8 * blocks + 8 * block + 4 * half + within % 4;
-}
-
 class FilterLines {
  public:
   FilterLines(int n_centers, std::int32_t n_features, bool dense)
       : n_centers_(n_centers),
         dense_(dense),
-        line_size_(static_cast<std::size_t>(n_features + n_features % 2) * kLineShorts),
+        width_(dense ? kLineShorts : line_width(n_centers)),
+        line_size_(static_cast<std::size_t>((n_features + n_features % 2) * width_)),
         count_((n_centers + kLineShorts - 1) / kLineShorts),
         longest_(longest(n_features)),
         places_(n_centers),
@@ -64,6 +55,9 @@ class FilterLines {
   const std::int16_t* line(int l) const {
     return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
   }
+  // How many lanes a line has for each feature: fewer than a cache line holds where there is but
+  // one line and no more are needed, of sparse rows.
+  int width() const { return width_; }
   // Who stands in which lane of which line.
   const Places& places() const { return places_; }
   // How many lanes of a line hold a center: the first ones.
@@ -110,14 +104,15 @@ class FilterLines {
       const auto number =
           static_cast<std::int16_t>(std::lrint(static_cast<double>(sum) * multiplier));
       first[dense ? std::int64_t{feature >> 1} * (2 * kLineShorts) + (feature & 1)
-                  : std::int64_t{feature} * kLineShorts] = number;
+                  : std::int64_t{feature} * width] = number;
     }
     std::int16_t* first;
+    std::int64_t width;
     double multiplier;
     bool dense;
   };
   Column column(int center) {
-    return {lanes_.data() + slot(static_cast<std::size_t>(places_.of(center))),
+    return {lanes_.data() + slot(static_cast<std::size_t>(places_.of(center))), width_,
             multiplier_[static_cast<std::size_t>(center)], dense_};
   }
 
@@ -127,11 +122,11 @@ class FilterLines {
     std::vector<float> factors(steps.size());
     take_steps(steps, factor_.data(), factors.data());
     for (Places::Step& step : steps) step = {slot(step.from), slot(step.to)};
-    const auto n_features = static_cast<std::int64_t>(line_size_) / kLineShorts;
+    const auto n_features = static_cast<std::int64_t>(line_size_) / width_;
     parallel_chunks(n_features, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
       std::vector<std::int16_t> numbers(steps.size());
       for (std::int64_t f = begin; f < end; ++f) {
-        take_steps(steps, lanes_.data() + f * kLineShorts, numbers.data());
+        take_steps(steps, lanes_.data() + f * width_, numbers.data());
       }
     });
     places_ = places;
@@ -144,7 +139,7 @@ class FilterLines {
   std::size_t slot(std::size_t place) const {
     const auto lane = static_cast<int>(place % kLineShorts);
     return place / kLineShorts * line_size_ +
-           static_cast<std::size_t>(dense_ ? 2 * lane : line_position(lane));
+           static_cast<std::size_t>(dense_ ? 2 * lane : line_position(lane, width_));
   }
   double room_for(double scale, double largest) const {
     return std::min(longest_, kLargest / (largest * scale));
@@ -165,6 +160,7 @@ class FilterLines {
 
   int n_centers_;
   bool dense_;
+  int width_;
   std::size_t line_size_;
   int count_;
   double longest_;
@@ -176,42 +172,7 @@ class FilterLines {
   std::vector<double> multiplier_;
 };
 
-// The sums of one row and one line, lane by lane in the order of the centers, in registers.
-struct LineSums {
-  static constexpr int kVectors = kLineShorts / kVectorFloats;
-  Ints lanes[kVectors] = {};
-
-  // Two entries of a sparse row: their lines, and their two weights. Of the first `kUsed` vectors
-  // of lanes.
-  template <int kUsed>
-  __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
-                                          Shorts weights) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kUsed; ++v) {
-      const Shorts a = load(first + v / 2 * (2 * kVectorFloats));
-      const Shorts b = load(second + v / 2 * (2 * kVectorFloats));
-      const Shorts both = v % 2 == 0 ? interleave<false>(a, b) : interleave<true>(a, b);
-      lanes[v] = add_pair_products(lanes[v], both, weights);
-    }
-  }
-  void add(const LineSums& others) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
-  }
-};
-
-// Calls use(vectors), a constant, with the fewest vectors of LineSums that hold so many lanes: of a
-// line that is not full the others need not be added up. In steps of a quarter of a line or more.
-template <int kUsed = std::max(1, LineSums::kVectors / 4), class Use>
-__attribute__((always_inline)) inline void with_vectors(int lanes, const Use& use) {
-  if constexpr (kUsed < LineSums::kVectors) {
-    constexpr int kMore = kUsed + std::max(1, LineSums::kVectors / 4);
-    if (lanes > kUsed * kVectorFloats) return with_vectors<kMore>(lanes, use);
-  }
-  use(std::integral_constant<int, kUsed>());
-}
-
-// The cosines of one row and one line in units, likewise.
+// The cosines of one row and one line in units, in registers.
 struct LineCosines {
   Floats lanes[LineSums::kVectors];
 
@@ -260,7 +221,7 @@ struct LineCosines {
 
   // The largest of the lanes with the same number modulo `kGroups`, a power of two.
   template <int kGroups>
-  __attribute__((always_inline)) typename GroupVectors<kGroups>::Floats largest_of() const {
+  __attribute__((always_inline)) typename VectorsOf<kGroups>::Floats largest_of() const {
     Floats tops[LineSums::kVectors];
     std::memcpy(tops, lanes, sizeof tops);
     constexpr int kLeft = std::max(1, kGroups / kVectorFloats);
@@ -270,7 +231,7 @@ struct LineCosines {
       for (int v = 0; v < n; ++v) tops[v] = larger(tops[v], tops[v + n]);
     }
     if constexpr (kGroups > kVectorFloats) {
-      typename GroupVectors<kGroups>::Floats all;
+      typename VectorsOf<kGroups>::Floats all;
       std::memcpy(&all, tops, sizeof all);
       return all;
     } else {

@@ -29,6 +29,14 @@ constexpr int kVectorsPerLine = kLineFloats / kVectorFloats;
 using Floats = float __attribute__((vector_size(kVectorBytes)));
 using Ints = std::int32_t __attribute__((vector_size(kVectorBytes)));
 
+// As many numbers to a vector, a power of two.
+template <int kCount>
+struct VectorsOf {
+  typedef float Floats __attribute__((vector_size(kCount * sizeof(float))));
+  typedef std::int32_t Ints __attribute__((vector_size(kCount * sizeof(std::int32_t))));
+  typedef std::int16_t Shorts __attribute__((vector_size(kCount * sizeof(std::int16_t))));
+};
+
 inline Floats load(const float* from) {
   Floats v;
   std::memcpy(&v, from, sizeof v);
@@ -111,6 +119,7 @@ inline auto fold_shorts(Vector v, Op op) {
 // --- 16-bit numbers: a line is 32 of them.
 
 constexpr int kLineShorts = 32;
+constexpr int kVectorShorts = kVectorBytes / 2;
 
 using Shorts = std::int16_t __attribute__((vector_size(kVectorBytes)));
 
@@ -120,50 +129,114 @@ inline Shorts load(const std::int16_t* from) {
   return v;
 }
 
+// A vector whose first numbers come from memory: all of them, or four of eight; the others are
+// zero.
+template <class Vector, int kCount>
+inline Vector load_first(const std::int16_t* from) {
+  Vector v{};
+  if constexpr (kCount * 2 == sizeof(Vector)) {
+    std::memcpy(&v, from, sizeof v);
+  } else {
+    static_assert(kCount == 4 && sizeof(Vector) == 16);
+    using Two = std::int64_t __attribute__((vector_size(16)));
+    std::int64_t four;
+    std::memcpy(&four, from, sizeof four);
+    v = reinterpret_cast<Vector>(Two{four, 0});
+  }
+  return v;
+}
+
 // Both halves of two 16-bit numbers, everywhere.
-inline Shorts splat_pair(const std::int16_t* pair) {
+template <class Vector = Shorts>
+inline Vector splat_pair(const std::int16_t* pair) {
   std::int32_t both;
   std::memcpy(&both, pair, sizeof both);
-  return reinterpret_cast<Shorts>(Ints{} + both);
+  return reinterpret_cast<Vector>(typename VectorsOf<sizeof(Vector) / 4>::Ints{} + both);
 }
 
 // a[0], b[0], a[1], b[1], … from the first (high: the second) half of each 16 bytes.
-template <bool high>
-inline Shorts interleave(Shorts a, Shorts b) {
+template <bool high, class Vector>
+inline Vector interleave(Vector a, Vector b) {
 #if defined(__AVX512BW__)
-  const auto x = reinterpret_cast<__m512i>(a), y = reinterpret_cast<__m512i>(b);
-  return reinterpret_cast<Shorts>(high ? _mm512_unpackhi_epi16(x, y) : _mm512_unpacklo_epi16(x, y));
-#elif defined(__AVX2__)
-  const auto x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
-  return reinterpret_cast<Shorts>(high ? _mm256_unpackhi_epi16(x, y) : _mm256_unpacklo_epi16(x, y));
-#else
-  static_assert(sizeof(Shorts) == 16);
-  return high ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-              : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  if constexpr (sizeof(Vector) == 64) {
+    const auto x = reinterpret_cast<__m512i>(a), y = reinterpret_cast<__m512i>(b);
+    return reinterpret_cast<Vector>(high ? _mm512_unpackhi_epi16(x, y)
+                                         : _mm512_unpacklo_epi16(x, y));
+  }
 #endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(Vector) == 32) {
+    const auto x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
+    return reinterpret_cast<Vector>(high ? _mm256_unpackhi_epi16(x, y)
+                                         : _mm256_unpacklo_epi16(x, y));
+  }
+#endif
+  if constexpr (sizeof(Vector) == 16) {
+    return high ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+                : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
 }
 
 // sums + (a[0]·b[0] + a[1]·b[1], a[2]·b[2] + a[3]·b[3], …), exact in 32 bits.
-inline Ints add_pair_products(Ints sums, Shorts a, Shorts b) {
-#if defined(__AVX512VNNI__)
-  return reinterpret_cast<Ints>(_mm512_dpwssd_epi32(
-      reinterpret_cast<__m512i>(sums), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
-#elif defined(__AVX2__)
-  static_assert(sizeof(Shorts) == 32);
-  return sums + reinterpret_cast<Ints>(
-                    _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-#elif defined(__SSE2__)
-  return sums + reinterpret_cast<Ints>(
-                    _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-  const auto x = reinterpret_cast<int16x8_t>(a), y = reinterpret_cast<int16x8_t>(b);
-  return sums + reinterpret_cast<Ints>(
-                    vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
+template <class Sums, class Vector>
+inline Sums add_pair_products(Sums sums, Vector a, Vector b) {
+  static_assert(sizeof(Sums) == sizeof(Vector));
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+  if constexpr (sizeof(Vector) == 64) {
+    return reinterpret_cast<Sums>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sums),
+                                                      reinterpret_cast<__m512i>(a),
+                                                      reinterpret_cast<__m512i>(b)));
+  } else if constexpr (sizeof(Vector) == 32) {
+    return reinterpret_cast<Sums>(_mm256_dpwssd_epi32(reinterpret_cast<__m256i>(sums),
+                                                      reinterpret_cast<__m256i>(a),
+                                                      reinterpret_cast<__m256i>(b)));
+  } else {
+    return reinterpret_cast<Sums>(_mm_dpwssd_epi32(reinterpret_cast<__m128i>(sums),
+                                                   reinterpret_cast<__m128i>(a),
+                                                   reinterpret_cast<__m128i>(b)));
+  }
 #else
-  for (int l = 0; l < kVectorFloats; ++l)
-    sums[l] += a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
-  return sums;
+#if defined(__AVX2__)
+  if constexpr (sizeof(Vector) == 32) {
+    return sums + reinterpret_cast<Sums>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a),
+                                                           reinterpret_cast<__m256i>(b)));
+  }
 #endif
+  if constexpr (sizeof(Vector) == 16) {
+#if defined(__SSE2__)
+    return sums + reinterpret_cast<Sums>(
+                      _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    const auto x = reinterpret_cast<int16x8_t>(a), y = reinterpret_cast<int16x8_t>(b);
+    return sums + reinterpret_cast<Sums>(vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)),
+                                                    vmull_high_s16(x, y)));
+#else
+    for (int l = 0; l < 4; ++l) sums[l] += a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
+    return sums;
+#endif
+  }
+#endif
+}
+
+// One vector after another, as one.
+template <class Vector>
+inline auto join(Vector a, Vector b) {
+  if constexpr (sizeof(Vector) == 32) {
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  } else {
+    static_assert(sizeof(Vector) == 16);
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+}
+
+// A vector as the first part of a wider one, zeros after it.
+template <class Wide, class Vector>
+inline Wide widened(Vector v) {
+  if constexpr (sizeof(Wide) == sizeof(Vector)) {
+    return v;
+  } else {
+    return widened<Wide>(join(v, Vector{}));
+  }
 }
 
 inline Ints load_ints(const std::int32_t* from) {
@@ -189,17 +262,9 @@ inline float largest(Floats v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// As many numbers as there are groups, a power of two.
-template <int kGroups>
-struct GroupVectors {
-  typedef float Floats __attribute__((vector_size(kGroups * sizeof(float))));
-  typedef std::int32_t Ints __attribute__((vector_size(kGroups * sizeof(std::int32_t))));
-  typedef std::int16_t Shorts __attribute__((vector_size(kGroups * sizeof(std::int16_t))));
-};
-
 // The largest of the lanes with the same number modulo `kGroups`, which is up to the width.
 template <int kGroups, class Vector>
-inline typename GroupVectors<kGroups>::Floats largest_modulo(Vector v) {
+inline typename VectorsOf<kGroups>::Floats largest_modulo(Vector v) {
   const auto larger_half = [](auto low, auto high) { return low > high ? low : high; };
   if constexpr (sizeof(Vector) == kGroups * sizeof(float)) {
     return v;
@@ -214,14 +279,13 @@ inline typename GroupVectors<kGroups>::Floats largest_modulo(Vector v) {
     return largest_modulo<kGroups>(
         larger_half(__builtin_shufflevector(v, v, 0, 1), __builtin_shufflevector(v, v, 2, 3)));
   } else {
-    return typename GroupVectors<1>::Floats{v[0] > v[1] ? v[0] : v[1]};
+    return typename VectorsOf<1>::Floats{v[0] > v[1] ? v[0] : v[1]};
   }
 }
 
 inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
-constexpr int kVectorShorts = kVectorBytes / 2;
 
 inline std::int16_t largest(Shorts v) {
   return fold_shorts(v, [](auto a, auto b) { return a > b ? a : b; });

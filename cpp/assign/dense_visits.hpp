@@ -31,8 +31,9 @@ class DenseVisits {
       const std::size_t next = std::min(first + 2 * kAtATime, which.size());
       for (std::size_t n = first + kAtATime; n < next; ++n) prefetch(which[n]);
       Sums sums;
-      with_vectors(lines_.used(line), [&](auto vectors) {
-        add_up<vectors>(lines_.line(line), which.begin() + first, count, sums);
+      with_lanes(lines_.used(line), [&](auto lanes) {
+        add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(lines_.line(line),
+                                                            which.begin() + first, count, sums);
       });
       for (std::size_t n = 0; n < count; ++n) {
         const std::int32_t r = which[first + n];

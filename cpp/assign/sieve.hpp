@@ -445,8 +445,8 @@ class Sieve {
   // Bounds in whole units, less what is to be taken from them to be stored.
   template <int kGroups>
   __attribute__((always_inline)) static void store_groups(
-      typename GroupVectors<kGroups>::Floats bounds, const std::int32_t* less, std::int16_t* to) {
-    using Vectors = GroupVectors<kGroups>;
+      typename VectorsOf<kGroups>::Floats bounds, const std::int32_t* less, std::int16_t* to) {
+    using Vectors = VectorsOf<kGroups>;
     typename Vectors::Ints taken;
     std::memcpy(&taken, less, sizeof taken);
     const auto stored = __builtin_convertvector(

@@ -49,8 +49,8 @@ class SparseVisits {
     }
   }
 
-  // Calls use(row, cosines, error) for some rows, in ascending order. What is compiled for lines
-  // that are not full, beside those that are, is for small numbers of clusters.
+  // Calls use(row, cosines, error) for some rows, in ascending order. What is
+  // compiled for lines that are narrow or not full is for small numbers of clusters.
   template <bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
     if (which.empty()) return;
@@ -58,36 +58,42 @@ class SparseVisits {
     const auto& extras = extras_[static_cast<std::size_t>(line)];
     auto extra = std::lower_bound(extras.begin(), extras.end(), which[0],
                                   [](const Extra& e, std::int32_t row) { return e.row < row; });
-    with_vectors(kSmall ? lines_.used(line) : kLineShorts, [&](auto vectors) {
-      each_sum<false, vectors>(lines_.line(line), which, [&](std::int32_t r, const LineSums& sums) {
-        LineCosines cosines(lines_, line, sums);
-        while (extra != extras.end() && extra->row < r) ++extra;
-        for (; extra != extras.end() && extra->row == r; ++extra) {
-          cosines.add(extra->lane, extra->value);
-        }
-        use(r, cosines, packed_.error(begin_ + r, rounding));
-      });
-    });
+    const auto take = [&](std::int32_t r, const LineSums& sums) {
+      LineCosines cosines(lines_, line, sums);
+      while (extra != extras.end() && extra->row < r) ++extra;
+      for (; extra != extras.end() && extra->row == r; ++extra) {
+        cosines.add(extra->lane, extra->value);
+      }
+      use(r, cosines, packed_.error(begin_ + r, rounding));
+    };
+    const auto add_up = [&](auto sums) {
+      each_sum<false, decltype(sums)>(lines_.line(line), which, take);
+    };
+    if constexpr (kSmall) {
+      with_sums(lines_.used(line), lines_.width(), add_up);
+    } else {
+      add_up(LineSums());
+    }
   }
 
   // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|. What
   // they read is asked for in three steps: where a row lies, the row, the last of its features.
-  template <bool kSizes, int kUsed = LineSums::kVectors, class Use>
+  template <bool kSizes, class Sums = LineSums, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
     const std::size_t n = which.size();
     for (std::size_t w = 0; w < n; ++w) {
       if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
       if (w + 6 < n) prefetch_row(which[w + 6]);
-      if (w + 2 < n) prefetch(lanes, which[w + 2]);
+      if (w + 2 < n) prefetch<Sums::kWidth>(lanes, which[w + 2]);
       // Two sums, so that one need not wait for the other.
-      LineSums sums, others;
+      Sums sums, others;
       const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
       for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
-        add<kSizes, kUsed>(lanes, pair[0], sums);
-        add<kSizes, kUsed>(lanes, pair[1], others);
+        add<kSizes>(lanes, pair[0], sums);
+        add<kSizes>(lanes, pair[1], others);
       }
       sums.add(others);
-      use(which[w], sums);
+      use(which[w], sums.all());
     }
   }
 
@@ -106,14 +112,14 @@ class SparseVisits {
     float value;
   };
 
-  template <bool kSizes, int kUsed>
+  template <bool kSizes, class Sums>
   __attribute__((always_inline)) static void add(const std::int16_t* lanes,
                                                  const PackedRows::Pair<Feature>& pair,
-                                                 LineSums& sums) {
-    const Shorts weights = splat_pair(pair.weights);
-    sums.add<kUsed>(lanes + std::int64_t{pair.features[0]} * kLineShorts,
-                    lanes + std::int64_t{pair.features[1]} * kLineShorts,
-                    kSizes ? (weights < 0 ? -weights : weights) : weights);
+                                                 Sums& sums) {
+    const auto weights = splat_pair<typename Sums::Pairs>(pair.weights);
+    sums.add(lanes + std::int64_t{pair.features[0]} * Sums::kWidth,
+             lanes + std::int64_t{pair.features[1]} * Sums::kWidth,
+             kSizes ? (weights < 0 ? -weights : weights) : weights);
   }
 
   // The rare features of a row that are looked up. Of those that no other row has the first stands
@@ -168,12 +174,13 @@ class SparseVisits {
   }
 
   // The row after next: its last entries, which are the ones not in the cache.
+  template <int kWidth>
   __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
     const auto count = std::min<std::ptrdiff_t>(12, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
-      prefetch_far(lanes + std::int64_t{pair->features[0]} * kLineShorts);
-      prefetch_far(lanes + std::int64_t{pair->features[1]} * kLineShorts);
+      prefetch_far(lanes + std::int64_t{pair->features[0]} * kWidth);
+      prefetch_far(lanes + std::int64_t{pair->features[1]} * kWidth);
     }
   }
 
