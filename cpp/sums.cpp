@@ -63,6 +63,18 @@ __attribute__((always_inline)) inline void prefetch(const Row& row) {
   }
 }
 
+// llrint of a number up to 2⁵¹, which compilers do not make vectors of: in [2⁵², 2⁵³) a double is a
+// whole number, and the last bits of it are that number's.
+constexpr double kMostInVectors = 0x1p50;
+inline std::int64_t rounded_in_vectors(double number) {
+  constexpr double zero = 0x1.8p52;
+  const double shifted = number + zero;
+  std::int64_t bits, bits_of_zero;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  std::memcpy(&bits_of_zero, &zero, sizeof bits_of_zero);
+  return bits - bits_of_zero;
+}
+
 }  // namespace
 
 // Sums up one cluster at a time over all features, and remembers which blocks of them were touched:
@@ -79,7 +91,11 @@ class SumChanges::Accumulator {
   void add(const Row& row, double one, double weight, int sign) {
     if (weight == std::floor(weight)) {  // as fixed_point does, once for all entries
       const std::int64_t times = sign * static_cast<std::int64_t>(weight);
-      add(row, [one, times](double value) { return times * fixed_point(value, one, 1.0); });
+      if (Row::dense && one <= kMostInVectors) {
+        add(row, [one, times](double value) { return times * rounded_in_vectors(value * one); });
+      } else {
+        add(row, [one, times](double value) { return times * fixed_point(value, one, 1.0); });
+      }
     } else {
       add(row, [=](double value) { return sign * fixed_point(value, one, weight); });
     }
@@ -116,10 +132,18 @@ class SumChanges::Accumulator {
  private:
   template <class Row, class Fixed>
   void add(const Row& row, const Fixed& fixed) {
-    for (std::int64_t e = 0; e < row.size; ++e) {
-      const auto feature = static_cast<std::size_t>(row.feature(e));
-      sums_[feature] += fixed(static_cast<double>(row.values[e]));
-      touched_[feature / kBlock] = 1;
+    if constexpr (Row::dense) {  // a loop that the compiler makes vectors of
+      std::int64_t* const sums = sums_.data();
+      for (std::int64_t e = 0; e < row.size; ++e) {
+        sums[e] += fixed(static_cast<double>(row.values[e]));
+      }
+      std::fill_n(touched_.begin(), sums_.size() / kBlock, 1);
+    } else {
+      for (std::int64_t e = 0; e < row.size; ++e) {
+        const auto feature = static_cast<std::size_t>(row.feature(e));
+        sums_[feature] += fixed(static_cast<double>(row.values[e]));
+        touched_[feature / kBlock] = 1;
+      }
     }
   }
 
