@@ -55,24 +55,28 @@ class FilterLines {
   const std::int16_t* line(int l) const {
     return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
   }
+  // How far apart lines are.
+  std::int64_t apart() const { return static_cast<std::int64_t>(line_size_); }
   // How many lanes a line has for each feature: fewer than a cache line holds where there is but
   // one line and no more are needed, of sparse rows.
   int width() const { return width_; }
   // Who stands in which lane of which line.
   const Places& places() const { return places_; }
-  // How many lanes of a line hold a center: the first ones.
-  int used(int l) const { return std::min(n_centers_ - l * kLineShorts, kLineShorts); }
+  // How many lanes of a line hold a center: the first ones. Or of some lines.
+  int used(int l, int n_lines = 1) const {
+    return std::min(n_centers_ - l * kLineShorts, n_lines * kLineShorts);
+  }
   // Sum · factor + offset, lane by lane, is the cosine in units.
   const float* factors(int l) const { return factor_.data() + l * kLineShorts; }
   const float* offsets(int l) const { return offset_.data() + l * kLineShorts; }
 
   // How long each center is in the lines.
   const std::vector<double>& lengths() const { return length_; }
-  // What the rounding of the centers of a line adds to the error of a cosine, in units, for each
-  // unit of Σ|r| of a row.
-  float rounding(int l) const {
+  // What the rounding of the centers of some lines adds to the error of a cosine, in units, for
+  // each unit of Σ|r| of a row.
+  float rounding(int l, int n_lines) const {
     const int first = l * kLineShorts;
-    const int end = std::min(first + kLineShorts, n_centers_);
+    const int end = std::min(first + n_lines * kLineShorts, n_centers_);
     double shortest = longest_;
     for (int place = first; place < end; ++place) {
       shortest = std::min(shortest, length_[static_cast<std::size_t>(places_.center(place))]);
@@ -176,6 +180,7 @@ class FilterLines {
 struct LineCosines {
   Floats lanes[LineSums::kVectors];
 
+  LineCosines() {}  // left as they come: all of them are written
   LineCosines(const FilterLines& lines, int line, const LineSums& sums) {
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
@@ -202,10 +207,15 @@ struct LineCosines {
     }
   }
 
-  float largest() const {
-    Floats top = lanes[0];
+  // Of some lines.
+  template <int kLines>
+  static float largest(const LineCosines (&of)[kLines]) {
+    Floats top = of[0].lanes[0];
 #pragma GCC unroll 8
-    for (int v = 1; v < LineSums::kVectors; ++v) top = larger(top, lanes[v]);
+    for (const LineCosines& line : of) {
+#pragma GCC unroll 8
+      for (const Floats& v : line.lanes) top = larger(top, v);
+    }
     return arcmeans::largest(top);
   }
 

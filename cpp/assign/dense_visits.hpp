@@ -22,22 +22,29 @@ class DenseVisits {
 
   void prepare(const RowList&) {}
 
-  // Calls use(row, cosines, error) for some rows, in ascending order.
-  template <bool kSmall, class Use>
+  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to as many
+  // lines.
+  template <int kLines, bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
-    const float rounding = lines_.rounding(line);
+    const float rounding = lines_.rounding(line, kLines);
     for (std::size_t first = 0; first < which.size(); first += kAtATime) {
       const std::size_t count = std::min(kAtATime, which.size() - first);
       const std::size_t next = std::min(first + 2 * kAtATime, which.size());
       for (std::size_t n = first + kAtATime; n < next; ++n) prefetch(which[n]);
-      Sums sums;
-      with_lanes(lines_.used(line), [&](auto lanes) {
-        add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(lines_.line(line),
-                                                            which.begin() + first, count, sums);
-      });
+      Sums sums[kLines];
+      for (int l = 0; l < kLines; ++l) {
+        with_lanes(lines_.used(line + l), [&](auto lanes) {
+          add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(
+              lines_.line(line + l), which.begin() + first, count, sums[l]);
+        });
+      }
       for (std::size_t n = 0; n < count; ++n) {
         const std::int32_t r = which[first + n];
-        LineCosines cosines(lines_, line, sums.rows[n]);
+        LineCosines cosines[kLines];
+#pragma GCC unroll 8
+        for (int l = 0; l < kLines; ++l) {
+          cosines[l] = LineCosines(lines_, line + l, sums[l].rows[n]);
+        }
         use(r, cosines, packed_.error(begin_ + r, rounding));
       }
     }

@@ -21,7 +21,8 @@
 // A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
 // the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
 // with a group whose bound still reaches it; where only one line has one, that one is visited
-// first. A visit renews all bounds of the line.
+// first. A visit renews all bounds of the line. Rows of which nothing is known, or which are likely
+// to visit most lines, visit all of them at once.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
@@ -61,10 +62,12 @@ class Sieve {
         places_(centers.lines().places()),
         visits_(packed, centers),
         stride_(groups_.n_bound_lines() * kLineShorts),
+        firsts_(groups_.firsts()),
+        enough_(enough(groups_.n_lines())),
         followed_(drift.steps().size()),
         valid_(static_cast<std::size_t>(groups_.n_bound_lines())) {
     const auto n = static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
-    for (RowList* list : {&active_, &told_, &reached_, &lone_}) *list = RowList(n);
+    for (RowList* list : {&active_, &told_, &reached_, &whole_, &lone_}) *list = RowList(n);
     for (int line = 0; line < groups_.n_lines(); ++line) {
       own_.emplace_back(n);
       reaching_.emplace_back(n);
@@ -99,14 +102,14 @@ class Sieve {
       if (!by_tops()) list_lines();
       visit_lines();
     } else {  // nothing to choose from
-      visit_line(0, active_);
-      for (const std::int32_t r : active_) decide(r);
+      visit_all(active_);
     }
+    for (const std::int32_t r : active_) decide(r);
   }
 
  private:
   // How many lines hold a bound that reaches a row's lower bound: one, not the own; or the own or
-  // more than one; and far more where nothing is known of the row.
+  // more than one; and far more where the row visits all lines.
   static constexpr std::int32_t kLone = 1;
   static constexpr std::int32_t kSeveral = 2;
   static constexpr std::int32_t kAll = 1 << 30;
@@ -125,6 +128,13 @@ class Sieve {
     std::int16_t rest;
     std::int16_t near;
   };
+
+  // From how many lines likely to be visited on, beside the own, a row visits all. Where the lines
+  // are more than the bits of a list, none does.
+  static int enough(int n_lines) {
+    if (n_lines > kLineShorts) return kAll;
+    return std::max(1, Visits::kDense ? n_lines / 2 : n_lines * 3 / 4);
+  }
 
   // Rows are named by their place in the chunk.
   static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
@@ -147,8 +157,10 @@ class Sieve {
 
   // The groups of a line of bounds that reach a row's limit.
   std::uint32_t reaching_groups(int b, std::int32_t r) {
-    return valid_[at(b)] &
-           sums_reach(bounds(r) + b * kLineShorts, drift_.lanes_now(b), limit_[at(r)]);
+    return reaching_groups(b, r, limit_[at(r)]);
+  }
+  std::uint32_t reaching_groups(int b, std::int32_t r, std::int16_t limit) {
+    return valid_[at(b)] & sums_reach(bounds(r) + b * kLineShorts, drift_.lanes_now(b), limit);
   }
   bool reaches(std::int32_t r) {
     std::uint32_t any = 0;
@@ -159,12 +171,16 @@ class Sieve {
     return (reaching_groups(groups_.bound_line(line), r) & groups_.bits(line)) != 0;
   }
 
+  // The lines that have one of those, each by the bit of its first group.
+  std::uint32_t firsts_reaching(int b, std::int32_t r, std::int16_t limit) {
+    std::uint32_t found = reaching_groups(b, r, limit);
+    for (int bit = 1; bit < groups_.per_line(); bit *= 2) found |= found >> bit;
+    return found & firsts_;
+  }
   int lines_reaching(std::int32_t r) {
     int count = 0;
     for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-      std::uint32_t found = reaching_groups(b, r);
-      for (int bit = 1; bit < groups_.per_line(); bit *= 2) found |= found >> bit;
-      count += __builtin_popcount(found & groups_.firsts());
+      count += __builtin_popcount(firsts_reaching(b, r, limit_[at(r)]));
     }
     return count;
   }
@@ -207,23 +223,55 @@ class Sieve {
   // Lanes without a center hold what an empty lane's cosine gave, which is below all.
   void scan_lines() {
     active_.clear();
+    whole_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
       if (rows_.zero[begin_ + r]) continue;
-      const bool all = reach_[at(r)] == kAll;
-      const int its_line = all ? -1 : own_line(r);
-      std::int32_t reach = reach_[at(r)];
+      std::uint32_t found = 0;
       for (int line = 0; line < groups_.n_lines(); ++line) {
         const std::int16_t highest =
             largest_sum(bounds(r) + line * kLineShorts, drift_.lanes_now(line));
-        const bool own = its_line == line;
-        const bool reaches = highest >= limit_[at(r)];
         top(r, line) = highest;
-        reach += reaches ? (own ? kSeveral : kLone) : 0;
-        reaching_[at(line)].add(r, all || (reaches && !own));
+        found |= std::uint32_t{highest >= limit_[at(r)]} << line;
       }
-      reach_[at(r)] = all ? kAll : reach;
-      add_active(r, reach != 0);
+      if (reach_[at(r)] == kAll) {
+        whole_.add(r);
+      } else {
+        list_row(r, found, 0, 1);
+      }
+      add_active(r, reach_[at(r)] != 0);
     }
+  }
+
+  // Puts a row onto the lists of the lines found to reach, but its own; or onto that of the rows
+  // that visit all lines, where most of them are likely to. The first bit is for line `first`, and
+  // that of the next line stands so many further.
+  void list_row(std::int32_t r, std::uint32_t found, int first, int spacing) {
+    const int own = own_line(r) - first;
+    const bool here = own >= 0 && own * spacing < kLineShorts;
+    const std::uint32_t others = found & ~(std::uint32_t{here} << (own * spacing % kLineShorts));
+    const int n_others = __builtin_popcount(others);
+    const std::int32_t reach = n_others * kLone + (found != others ? kSeveral : 0);
+    if (reach != kLone && n_others >= enough_ &&
+        __builtin_popcount(others & likely(r)) >= enough_) {
+      reach_[at(r)] = kAll;
+      return whole_.add(r);
+    }
+    for (std::uint32_t left = others; left != 0; left &= left - 1) {
+      reaching_[at(first + __builtin_ctz(left) / spacing)].add(r);
+    }
+    reach_[at(r)] += reach;
+  }
+
+  // The lines that would still reach if the row had lost nothing to its own center in the last
+  // move, which is what a visit to its own line mostly tells.
+  std::uint32_t likely(std::int32_t r) {
+    const std::int16_t limit = SieveDrift::limit(lower_[at(r)] + drift_.loss(label(r)).fall);
+    if (!by_tops()) return firsts_reaching(0, r, limit);
+    std::uint32_t found = 0;
+    for (int line = 0; line < groups_.n_lines(); ++line) {
+      found |= std::uint32_t{top(r, line) >= limit} << line;
+    }
+    return found;
   }
 
   // Takes back from rises and falls of the last move what the row's own part does not come to.
@@ -316,39 +364,32 @@ class Sieve {
     limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
   }
 
-  // Visits what each row needs of the lines, and decides.
+  // Visits what each row needs of the lines.
   void visit_lines() {
+    visit_all(whole_);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
     active_.keep([&](std::int32_t r) { return reach_[at(r)] >= kSeveral; });
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] < kAll) own_[at(own_line(r))].add(r);
+      if (reach_[at(r)] != kAll) own_[at(own_line(r))].add(r);
     }
     for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
-    for (const std::int32_t r : active_) decide(r);
     for (auto& rows : own_) rows.clear();
     for (auto& rows : reaching_) rows.clear();
   }
 
   // For each line the rows with a bound that reaches there, but those of which it is the own line.
   void list_lines() {
+    whole_.clear();
     for (const std::int32_t r : active_) {
       if (reach_[at(r)] == kAll) {
-        for (auto& rows : reaching_) rows.add(r);
+        whole_.add(r);
         continue;
       }
-      const int own = own_line(r);
-      std::int32_t reach = 0;
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        std::uint32_t found = reaching_groups(b, r);
-        while (found != 0) {
-          const int line = groups_.line(b * kLineShorts + __builtin_ctz(found));
-          found &= ~groups_.bits(line);
-          reach += line == own ? kSeveral : kLone;
-          reaching_[at(line)].add(r, line != own);
-        }
+        const int first = groups_.line(b * kLineShorts);
+        list_row(r, firsts_reaching(b, r, limit_[at(r)]), first, groups_.per_line());
       }
-      reach_[at(r)] = reach;
     }
   }
 
@@ -377,28 +418,38 @@ class Sieve {
     visit_line(line, reaching_[at(line)]);
   }
 
+  // Visits all lines from one on, as many at a time as the registers allow.
+  template <int kLines = kMostLines>
+  void visit_all(const RowList& which, int line = 0) {
+    for (; line + kLines <= groups_.n_lines(); line += kLines) visit_line<kLines>(line, which);
+    if constexpr (kLines > 1) visit_all<kLines / 2>(which, line);
+  }
+
+  // Visits a line, or some one after another.
+  template <int kLines = 1>
   void visit_line(int line, const RowList& which) {
-    work_.lines += static_cast<std::int64_t>(which.size());
-    work_.similarities += static_cast<std::int64_t>(which.size()) * centers_.lines().used(line);
+    const auto n = static_cast<std::int64_t>(which.size());
+    work_.lines += n * kLines;
+    work_.similarities += n * centers_.lines().used(line, kLines);
     switch (groups_.per_line()) {
       case 1:
-        return take_line<1>(line, which);
+        return take_lines<1, kLines>(line, which);
       case 2:
-        return take_line<2>(line, which);
+        return take_lines<2, kLines>(line, which);
       case 4:
-        return take_line<4>(line, which);
+        return take_lines<4, kLines>(line, which);
       case 8:
-        return take_line<8>(line, which);
+        return take_lines<8, kLines>(line, which);
       case 16:
-        return take_line<16>(line, which);
+        return take_lines<16, kLines>(line, which);
       default:
-        return take_line<kLineShorts>(line, which);
+        return take_lines<kLineShorts, kLines>(line, which);
     }
   }
 
-  // The cosines of a line: new bounds, and perhaps a higher one on the best center.
-  template <int kGroups>
-  void take_line(int line, const RowList& which) {
+  // The cosines of lines: new bounds, and perhaps a higher one on the best center.
+  template <int kGroups, int kLines>
+  void take_lines(int line, const RowList& which) {
     constexpr bool kAlone = kGroups == kLineShorts;
     // Held here: it is looked up for every row, and a call would have the sums leave the registers.
     std::int16_t* const uppers = bounds(0) + line * kGroups;
@@ -407,25 +458,36 @@ class Sieve {
     Best* const bests = best_.data();
     std::int32_t* const lowers = lower_.data();
     std::int16_t* const limits = limit_.data();
-    visits_.template visit<kAlone>(
-        line, which, [=](std::int32_t r, LineCosines& cosines, float error) {
+    visits_.template visit<kLines, kAlone>(
+        line, which, [=](std::int32_t r, const LineCosines(&cosines)[kLines], float error) {
           std::int16_t* const to = uppers + r * stride;
-          if constexpr (kAlone) {
-            cosines.store(SieveDrift::upwards(error), then, to);
-          } else {
-            const auto tops = cosines.template largest_of<kGroups>();
-            store_groups<kGroups>(tops + SieveDrift::upwards(error), then, to);
+#pragma GCC unroll 8
+          for (int l = 0; l < kLines; ++l) {
+            if constexpr (kAlone) {
+              cosines[l].store(SieveDrift::upwards(error), then + l * kGroups, to + l * kGroups);
+            } else {
+              const auto tops = cosines[l].template largest_of<kGroups>();
+              store_groups<kGroups>(tops + SieveDrift::upwards(error), then + l * kGroups,
+                                    to + l * kGroups);
+            }
           }
-          const float top = cosines.largest();
+          const float top = LineCosines::largest(cosines);
           lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
           limits[r] = SieveDrift::limit(lowers[r]);
           const float least = SieveDrift::in_units(lowers[r]);
-          const std::uint32_t near = cosines.at_least(least - SieveDrift::beyond(error));
-          const int lane = __builtin_ctz(cosines.at_least(top));
+          int near = 0;
+          int lane = 0;
+#pragma GCC unroll 8
+          for (int l = kLines - 1; l >= 0; --l) {
+            near += __builtin_popcount(cosines[l].at_least(least - SieveDrift::beyond(error)));
+            const std::uint32_t here = cosines[l].at_least(top);
+            lane = here != 0 ? l * kLineShorts + __builtin_ctz(here) : lane;
+          }
           std::int32_t rest = static_cast<std::int32_t>(kNothing);
           if constexpr (!kAlone) {
-            cosines.set(lane, kNothing);
-            const auto others = cosines.template largest_of<kGroups>();
+            LineCosines its = cosines[lane / kLineShorts];
+            its.set(lane % kLineShorts, kNothing);
+            const auto others = its.template largest_of<kGroups>();
             rest = upper(others[lane % kGroups], error);
           }
           // Without a branch, which would have the next row wait for these sums where it is
@@ -434,7 +496,7 @@ class Sieve {
           const bool wins = top > best.cosine;
           const float reach = top + SieveDrift::beyond(error);
           const float loser = wins ? best.reach : reach;
-          best.near |= static_cast<std::int16_t>(((near & (near - 1)) != 0) | (loser >= least));
+          best.near |= static_cast<std::int16_t>((near > 1) | (loser >= least));
           best.place = wins ? line * kLineShorts + lane : best.place;
           best.rest = wins ? static_cast<std::int16_t>(rest) : best.rest;
           best.reach = wins ? reach : best.reach;
@@ -525,10 +587,10 @@ class Sieve {
     for (int line = 0; line < groups_.n_lines(); ++line) {
       if (line != first / kLineShorts && !line_reaches(line, r)) continue;
       undecided_.push_back({line, {}});
-      visits_.template visit<false>(
-          line, this_row_, [&](std::int32_t, const LineCosines& cosines, float error) {
+      visits_.template visit<1, false>(
+          line, this_row_, [&](std::int32_t, const LineCosines(&cosines)[1], float error) {
             for (int lane = 0; lane < kLineShorts; ++lane) {
-              const float cosine = cosines.lanes[lane / kVectorFloats][lane % kVectorFloats];
+              const float cosine = cosines[0].lanes[lane / kVectorFloats][lane % kVectorFloats];
               undecided_.back().uppers[lane] = upper(cosine, error);
             }
           });
@@ -575,7 +637,9 @@ class Sieve {
   LineGroups groups_;
   const Places& places_;
   Visits visits_;
-  std::int64_t stride_;  // of the bounds, from row to row
+  std::int64_t stride_;   // of the bounds, from row to row
+  std::uint32_t firsts_;  // of the bits of a line of bounds, those of the first groups of lines
+  int enough_;
   std::int64_t begin_ = 0;
   std::int16_t* uppers_ = nullptr;  // the bounds of the chunk
   std::int32_t count_ = 0;
@@ -585,7 +649,7 @@ class Sieve {
   std::vector<std::int16_t> tops_;   // of each row and line, at the beginning
   std::vector<Best> best_;
   Buffer<std::int16_t> scratch_;
-  RowList active_, told_, reached_, lone_, this_row_{1};
+  RowList active_, told_, reached_, whole_, lone_, this_row_{1};
   std::vector<int> candidates_;
   std::vector<Undecided> undecided_;
   std::vector<RowList> own_;            // by line: rows of which it is the own line

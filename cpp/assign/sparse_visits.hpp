@@ -49,52 +49,41 @@ class SparseVisits {
     }
   }
 
-  // Calls use(row, cosines, error) for some rows, in ascending order. What is
-  // compiled for lines that are narrow or not full is for small numbers of clusters.
-  template <bool kSmall, class Use>
+  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to as many
+  // lines. What is compiled for a line that is narrow or not full is for small numbers of clusters.
+  template <int kLines, bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
     if (which.empty()) return;
-    const float rounding = lines_.rounding(line);
-    const auto& extras = extras_[static_cast<std::size_t>(line)];
-    auto extra = std::lower_bound(extras.begin(), extras.end(), which[0],
-                                  [](const Extra& e, std::int32_t row) { return e.row < row; });
-    const auto take = [&](std::int32_t r, const LineSums& sums) {
-      LineCosines cosines(lines_, line, sums);
-      while (extra != extras.end() && extra->row < r) ++extra;
-      for (; extra != extras.end() && extra->row == r; ++extra) {
-        cosines.add(extra->lane, extra->value);
+    const float rounding = lines_.rounding(line, kLines);
+    NextExtra extras[kLines];
+    for (int l = 0; l < kLines; ++l) extras[l] = first_extra(line + l, which[0]);
+    const auto take = [&](std::int32_t r, const auto& sums) {
+      LineCosines cosines[kLines];
+#pragma GCC unroll 8
+      for (int l = 0; l < kLines; ++l) {
+        cosines[l] = LineCosines(lines_, line + l, sums.line(l));
+        for (auto& [next, end] = extras[l]; next != end && next->row <= r; ++next) {
+          if (next->row == r) cosines[l].add(next->lane, next->value);
+        }
       }
       use(r, cosines, packed_.error(begin_ + r, rounding));
     };
-    const auto add_up = [&](auto sums) {
-      each_sum<false, decltype(sums)>(lines_.line(line), which, take);
+    const auto add_up = [&](const auto& none) {
+      each_sum<false>(lines_.line(line), which, none, take);
     };
-    if constexpr (kSmall) {
+    if constexpr (kLines > 1) {
+      add_up(SumsOfLines<kLines>{lines_.apart()});
+    } else if constexpr (kSmall) {
       with_sums(lines_.used(line), lines_.width(), add_up);
     } else {
       add_up(LineSums());
     }
   }
 
-  // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|. What
-  // they read is asked for in three steps: where a row lies, the row, the last of its features.
-  template <bool kSizes, class Sums = LineSums, class Use>
+  // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|.
+  template <bool kSizes, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
-    const std::size_t n = which.size();
-    for (std::size_t w = 0; w < n; ++w) {
-      if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
-      if (w + 6 < n) prefetch_row(which[w + 6]);
-      if (w + 2 < n) prefetch<Sums::kWidth>(lanes, which[w + 2]);
-      // Two sums, so that one need not wait for the other.
-      Sums sums, others;
-      const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
-      for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
-        add<kSizes>(lanes, pair[0], sums);
-        add<kSizes>(lanes, pair[1], others);
-      }
-      sums.add(others);
-      use(which[w], sums.all());
-    }
+    each_sum<kSizes>(lanes, which, LineSums(), use);
   }
 
   template <class Use>
@@ -111,6 +100,42 @@ class SparseVisits {
     std::int32_t lane;
     float value;
   };
+  struct NextExtra {
+    const Extra* next;
+    const Extra* end;
+  };
+  NextExtra first_extra(int line, std::int32_t row) const {
+    const auto& extras = extras_[static_cast<std::size_t>(line)];
+    const Extra* const end = extras.data() + extras.size();
+    return {std::lower_bound(extras.data(), end, row,
+                             [](const Extra& e, std::int32_t r) { return e.row < r; }),
+            end};
+  }
+
+  // The sums, from none on. What they read is asked for in three steps: where a row lies, the row,
+  // the last of its features.
+  template <bool kSizes, class Sums, class Use>
+  void each_sum(const std::int16_t* lanes, const RowList& which, const Sums& none, const Use& use) {
+    const std::size_t n = which.size();
+    for (std::size_t w = 0; w < n; ++w) {
+      if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
+      if (w + 6 < n) prefetch_row(which[w + 6]);
+      if (w + 2 < n) prefetch(lanes, which[w + 2], none);
+      const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
+      Sums sums = none;
+      if constexpr (Sums::kFew) {  // two of them, so that one need not wait for the other
+        Sums others = none;
+        for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
+          add<kSizes>(lanes, pair[0], sums);
+          add<kSizes>(lanes, pair[1], others);
+        }
+        sums.add(others);
+      } else {
+        for (auto& pair : pairs) add<kSizes>(lanes, pair, sums);
+      }
+      use(which[w], sums);
+    }
+  }
 
   template <bool kSizes, class Sums>
   __attribute__((always_inline)) static void add(const std::int16_t* lanes,
@@ -174,13 +199,14 @@ class SparseVisits {
   }
 
   // The row after next: its last entries, which are the ones not in the cache.
-  template <int kWidth>
-  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
+  template <class Sums>
+  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r,
+                                               const Sums& sums) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
     const auto count = std::min<std::ptrdiff_t>(12, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
-      prefetch_far(lanes + std::int64_t{pair->features[0]} * kWidth);
-      prefetch_far(lanes + std::int64_t{pair->features[1]} * kWidth);
+      sums.prefetch(lanes + std::int64_t{pair->features[0]} * Sums::kWidth);
+      sums.prefetch(lanes + std::int64_t{pair->features[1]} * Sums::kWidth);
     }
   }
 
