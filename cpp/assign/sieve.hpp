@@ -116,6 +116,7 @@ class Sieve {
   static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
   // From so many lines on a visit to the lines of the drifts comes first.
   static constexpr int kQuiteSome = 2;
+  static constexpr int kFewLines = 4;
   static constexpr float kNothing = -2.0F * kCosineUnits;
 
   // Of the lines visited so far, in units: the cosine of the best center, an upper bound on it, and
@@ -129,10 +130,10 @@ class Sieve {
     std::int16_t near;
   };
 
-  // From how many lines likely to be visited on, beside the own, a row visits all. Where the lines
-  // are more than the bits of a list, none does.
+  // From how many lines likely to be visited on, beside the own, a row visits all: none where that
+  // saves nothing, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
-    if (n_lines > kLineShorts) return kAll;
+    if (kMostLines == 1 || n_lines > kLineShorts) return kAll;
     return std::max(1, Visits::kDense ? n_lines / 2 : n_lines * 3 / 4);
   }
 
@@ -256,8 +257,14 @@ class Sieve {
       reach_[at(r)] = kAll;
       return whole_.add(r);
     }
-    for (std::uint32_t left = others; left != 0; left &= left - 1) {
-      reaching_[at(first + __builtin_ctz(left) / spacing)].add(r);
+    if (groups_.n_lines() <= kFewLines) {  // without branches that nobody foresees
+      for (int line = 0; line < groups_.n_lines(); ++line) {
+        reaching_[at(line)].add(r, (others >> line * spacing & 1) != 0);
+      }
+    } else {
+      for (std::uint32_t left = others; left != 0; left &= left - 1) {
+        reaching_[at(first + __builtin_ctz(left) / spacing)].add(r);
+      }
     }
     reach_[at(r)] += reach;
   }
