@@ -134,7 +134,7 @@ class Sieve {
   // saves nothing, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
     if (kMostLines == 1 || n_lines > kLineShorts) return kAll;
-    return std::max(1, Visits::kDense ? n_lines / 2 : n_lines * 3 / 4);
+    return std::max(1, Visits::kDense ? (n_lines - 1) / 2 : n_lines * 3 / 4);
   }
 
   // Rows are named by their place in the chunk.
@@ -196,7 +196,7 @@ class Sieve {
       lower_[at(r)] = known ? std::max(now, kLeast) : kLeast;
       limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
       reach_[at(r)] = known ? 0 : kAll;
-      best_[at(r)] = {kNothing, kNothing, 0, 0, 0};
+      best_[at(r)] = {kNothing, kNothing, 0, static_cast<std::int16_t>(kNothing), 0};
     }
   }
 
@@ -483,31 +483,31 @@ class Sieve {
           limits[r] = SieveDrift::limit(lowers[r]);
           const float least = SieveDrift::in_units(lowers[r]);
           int near = 0;
+#pragma GCC unroll 8
+          for (const LineCosines& its : cosines) {
+            near += __builtin_popcount(its.at_least(least - SieveDrift::beyond(error)));
+          }
+          const float reach = top + SieveDrift::beyond(error);
+          Best& best = bests[r];
+          const bool wins = top > best.cosine;
+          const float loser = wins ? best.reach : reach;
+          best.near |= static_cast<std::int16_t>((near > 1) | (loser >= least));
+          if (!wins) return;
           int lane = 0;
 #pragma GCC unroll 8
           for (int l = kLines - 1; l >= 0; --l) {
-            near += __builtin_popcount(cosines[l].at_least(least - SieveDrift::beyond(error)));
             const std::uint32_t here = cosines[l].at_least(top);
             lane = here != 0 ? l * kLineShorts + __builtin_ctz(here) : lane;
           }
-          std::int32_t rest = static_cast<std::int32_t>(kNothing);
+          best.cosine = top;
+          best.reach = reach;
+          best.place = line * kLineShorts + lane;
           if constexpr (!kAlone) {
             LineCosines its = cosines[lane / kLineShorts];
             its.set(lane % kLineShorts, kNothing);
             const auto others = its.template largest_of<kGroups>();
-            rest = upper(others[lane % kGroups], error);
+            best.rest = static_cast<std::int16_t>(upper(others[lane % kGroups], error));
           }
-          // Without a branch, which would have the next row wait for these sums where it is
-          // mispredicted.
-          Best& best = bests[r];
-          const bool wins = top > best.cosine;
-          const float reach = top + SieveDrift::beyond(error);
-          const float loser = wins ? best.reach : reach;
-          best.near |= static_cast<std::int16_t>((near > 1) | (loser >= least));
-          best.place = wins ? line * kLineShorts + lane : best.place;
-          best.rest = wins ? static_cast<std::int16_t>(rest) : best.rest;
-          best.reach = wins ? reach : best.reach;
-          best.cosine = std::max(best.cosine, top);
         });
   }
 
