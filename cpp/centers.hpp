@@ -61,6 +61,7 @@ class Centers {
   void need_lines(bool dense, int n_threads);
   const Panels& panels() const { return *panels_; }
   const FilterLines& lines() const { return *lines_; }
+  bool has_lines() const { return lines_ != nullptr; }
   // Tells from the next move on what moves do to cosines, with rows of any sign or without.
   void need_drifts(bool any_sign);
   const Drifts* drifts() const { return drifts_.get(); }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <optional>
+#include <stdexcept>
 
 #include "assign/assign.hpp"
 #include "assign/by_angles.hpp"
@@ -240,7 +241,9 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def_prop_ro("n_frequent", &Centers::n_frequent)
       .def_prop_ro("line_lengths",
                    [](nb::handle_t<Centers> self) {
-                     return view(self, nb::cast<const Centers&>(self).lines().lengths());
+                     const auto& centers = nb::cast<const Centers&>(self);
+                     if (!centers.has_lines()) throw std::logic_error("no pass has made lines");
+                     return view(self, centers.lines().lengths());
                    })
       .def("detached", &Centers::detached)
       .def_prop_ro("counts",

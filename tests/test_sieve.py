@@ -1,6 +1,7 @@
 """The sieve: a filter within its error, and bounds that are true after every pass."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -220,13 +221,31 @@ def test_the_error_is_reached():
     check_run(rows, np.zeros(33, int))
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_lines_visited_together_have_the_error_of_the_worst(dense, simd):
+    """One short center in the second line, all entries of which but one are rounded down."""
+    rng = np.random.default_rng(0)
+    n, d, k, short = 42, 4097, 40, 35
+    X = (rng.random((n, d)) < 0.5).astype(float)
+    X[short] = 0.49 / (0.92 * 32767)
+    X[short, 0] = 1.0
+    X[k:] = 512 / ROW  # whole numbers in 16 bits, but for one of them
+    X[k:, :2] = [0.0, math.sqrt(1.0 - (d - 2) * (512 / ROW) ** 2)]
+    rows = unit_rows(X if dense else sp.csr_array(X))
+    centers = place_rows(rows, rows, np.arange(k))
+    Engine(rows, k, EngineOptions("sieve")).assign(centers)
+    lengths = centers.line_lengths
+    assert lengths[short] < 0.6 * lengths[:LINE].min()
+    check_run(rows, np.arange(k), passes=1)
+
+
 # --- Bounds and labels, pass by pass ---
 
 
 @st.composite
 def collections(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    k = draw(st.sampled_from([1, 2, 31, 32, 33, 70]))
+    k = draw(st.sampled_from([1, 2, 4, 7, 16, 31, 33, 70, 128]))
     n, d = draw(st.integers(max(k, 40), 160)), draw(st.sampled_from([1, 2, 7, 40, 150]))
     kinds = rng.standard_normal((draw(st.integers(1, 12)), d))
     spread = draw(st.sampled_from([1e-8, 1e-4, 0.1, 1.0, 10.0]))

@@ -79,6 +79,21 @@ def test_sums_are_exact(simd):
     check()
 
 
+def test_dense_rows_are_rounded_by_vectors_as_one_by_one(simd):
+    """From 2,048 rows on; numbers halfway between two whole ones among them."""
+    rng = np.random.default_rng(3)
+    n, k = 2100, 3
+    X = rng.standard_normal((n, 11))
+    halves = (2 * rng.integers(2**9, size=(n // 2, 1)) + 1) * 2.0**-50
+    X[::2] = np.hstack([np.ones((n // 2, 1)), rng.choice([-1.0, 1.0], (n // 2, 10)) * halves])
+    rows = unit_rows(X, sample_weight=rng.integers(1, 3, n))
+    assert rows.one == 2.0**49
+    assert np.array_equal(rows.values[::2], X[::2])
+    labels = rng.integers(k, size=n).astype(np.int32)
+    assert np.array_equal(moved(rows, k, labels), exact(rows, k, labels))
+    assert np.array_equal(moved(rows, k, labels), moved(rows, k, labels[::-1].copy(), labels))
+
+
 def test_sums_do_not_depend_on_order():
     rng = np.random.default_rng(0)
     X = sp.random_array((200, 30), density=0.3, random_state=rng, format="csr")
