@@ -37,11 +37,10 @@
 #include <utility>
 
 #include "../packed.hpp"
-#include "near_ties.hpp"
+#include "chunk_bounds.hpp"
+#include "exact_choice.hpp"
 #include "row_list.hpp"
 #include "row_loop.hpp"
-#include "sieve_drift.hpp"
-#include "sieve_state.hpp"
 
 namespace arcmeans {
 
@@ -52,43 +51,36 @@ class Sieve {
         const Centers& centers, const SieveDrift& drift, const SieveState& state,
         const PassOptions& options, Work& work)
       : rows_(rows),
-        near_ties_(std::move(near_ties)),
         packed_(packed),
         centers_(centers),
         drift_(drift),
-        state_(state),
         work_(work),
         groups_(drift.groups()),
         places_(centers.lines().places()),
         visits_(packed, centers),
-        stride_(groups_.n_bound_lines() * kLineShorts),
-        firsts_(groups_.firsts()),
-        enough_(enough(groups_.n_lines())),
-        followed_(drift.steps().size()),
-        valid_(static_cast<std::size_t>(groups_.n_bound_lines())) {
-    const auto n = static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
+        bounds_(drift, state, rows_at_once(rows, options)),
+        exactly_(std::move(near_ties), centers, groups_),
+        enough_(enough(groups_.n_lines())) {
+    const std::size_t n = rows_at_once(rows, options);
     for (RowList* list : {&active_, &told_, &reached_, &whole_, &lone_}) *list = RowList(n);
     for (int line = 0; line < groups_.n_lines(); ++line) {
       own_.emplace_back(n);
       reaching_.emplace_back(n);
     }
-    for (std::size_t b = 0; b < valid_.size(); ++b) by_losses_.emplace_back(drift.told() ? n : 0);
-    lower_.resize(n);
-    limit_.resize(n);
+    for (int b = 0; b < groups_.n_bound_lines(); ++b) by_losses_.emplace_back(drift.told() ? n : 0);
     reach_.resize(n);
     best_.resize(n);
     if (by_tops()) tops_.resize(n * own_.size());
-    if (!state.uppers) scratch_ = Buffer<std::int16_t>(n * static_cast<std::size_t>(stride_));
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) valid_[at(b)] = groups_.valid(b);
   }
 
   void visit(std::int64_t begin, std::int64_t end) {
     begin_ = begin;
     count_ = static_cast<std::int32_t>(end - begin);
-    uppers_ = state_.uppers ? state_.uppers + begin * stride_ : scratch_.data();
     visits_.start(begin);
-    recall();
-    if (state_.uppers && !followed_.empty()) follow_places();
+    bounds_.start(begin, count_, [&](std::int32_t r, bool known) {
+      reach_[at(r)] = known ? 0 : kAll;
+      best_[at(r)] = {kNothing, kNothing, 0, ChunkBounds::kNothing, 0};
+    });
     if (by_tops()) {
       scan_lines();
     } else {
@@ -113,11 +105,10 @@ class Sieve {
   static constexpr std::int32_t kLone = 1;
   static constexpr std::int32_t kSeveral = 2;
   static constexpr std::int32_t kAll = 1 << 30;
-  static constexpr std::int32_t kLeast = -2 * (kCosineUnits << SieveDrift::kFineBits);
   // From so many lines on a visit to the lines of the drifts comes first.
   static constexpr int kQuiteSome = 2;
   static constexpr int kFewLines = 4;
-  static constexpr float kNothing = -2.0F * kCosineUnits;
+  static constexpr float kNothing = ChunkBounds::kNothing;
 
   // Of the lines visited so far, in units: the cosine of the best center, an upper bound on it, and
   // its place; a bound on the others of its group; and whether any other reaches the lower bound.
@@ -137,16 +128,14 @@ class Sieve {
     return std::max(1, Visits::kDense ? (n_lines - 1) / 2 : n_lines * 3 / 4);
   }
 
+  static std::size_t rows_at_once(const Rows& rows, const PassOptions& options) {
+    return static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
+  }
+
   // Rows are named by their place in the chunk.
   static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
-  std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
-  int own_place(std::int32_t r) const { return places_.of(label(r)); }
+  int own_place(std::int32_t r) const { return places_.of(bounds_.label(r)); }
   int own_line(std::int32_t r) const { return own_place(r) / kLineShorts; }
-
-  std::int16_t* bounds(std::int32_t r) { return uppers_ + r * stride_; }
-  void set_bound(std::int32_t r, int group, std::int32_t bound) {
-    bounds(r)[group] = static_cast<std::int16_t>(bound - drift_.lanes_then(0)[group]);
-  }
 
   // Where each center has a bound of its own and there are lines to choose from, the highest bound
   // of each line is noted for when the row's lower bound has risen: the bounds are not looked at
@@ -156,63 +145,12 @@ class Sieve {
     return tops_[at(r) * own_.size() + static_cast<std::size_t>(line)];
   }
 
-  // The groups of a line of bounds that reach a row's limit.
-  std::uint32_t reaching_groups(int b, std::int32_t r) {
-    return reaching_groups(b, r, limit_[at(r)]);
-  }
-  std::uint32_t reaching_groups(int b, std::int32_t r, std::int16_t limit) {
-    return valid_[at(b)] & sums_reach(bounds(r) + b * kLineShorts, drift_.lanes_now(b), limit);
-  }
-  bool reaches(std::int32_t r) {
-    std::uint32_t any = 0;
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) any |= reaching_groups(b, r);
-    return any != 0;
-  }
-  bool line_reaches(int line, std::int32_t r) {
-    return (reaching_groups(groups_.bound_line(line), r) & groups_.bits(line)) != 0;
-  }
-
-  // The lines that have one of those, each by the bit of its first group.
-  std::uint32_t firsts_reaching(int b, std::int32_t r, std::int16_t limit) {
-    std::uint32_t found = reaching_groups(b, r, limit);
-    for (int bit = 1; bit < groups_.per_line(); bit *= 2) found |= found >> bit;
-    return found & firsts_;
-  }
-  int lines_reaching(std::int32_t r) {
-    int count = 0;
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-      count += __builtin_popcount(firsts_reaching(b, r, limit_[at(r)]));
-    }
-    return count;
-  }
-
-  // The lower bounds of the chunk.
-  void recall() {
-    for (std::int32_t r = 0; r < count_; ++r) {
-      const std::int32_t stored = state_.lower ? state_.lower[begin_ + r] : SieveState::kUnknown;
-      const bool known = label(r) >= 0 && stored != SieveState::kUnknown;
-      const std::int32_t now = drift_.lower_now(stored, std::max(label(r), 0));
-      // No cosine is below −1, so a lower bound that has fallen further says no less at −2.
-      lower_[at(r)] = known ? std::max(now, kLeast) : kLeast;
-      limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
-      reach_[at(r)] = known ? 0 : kAll;
-      best_[at(r)] = {kNothing, kNothing, 0, static_cast<std::int16_t>(kNothing), 0};
-    }
-  }
-
-  // Has the bounds follow the centers to their places.
-  void follow_places() {
-    for (std::int32_t r = 0; r < count_; ++r) {
-      take_steps(drift_.steps(), bounds(r), followed_.data());
-    }
-  }
-
   // Finds the rows of which nothing is known or with a bound that reaches.
   void scan() {
     active_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
       if (rows_.zero[begin_ + r]) continue;
-      add_active(r, reach_[at(r)] == kAll || reaches(r));
+      add_active(r, reach_[at(r)] == kAll || bounds_.reaches(r));
     }
   }
   void add_active(std::int32_t r, bool active) {
@@ -230,9 +168,9 @@ class Sieve {
       std::uint32_t found = 0;
       for (int line = 0; line < groups_.n_lines(); ++line) {
         const std::int16_t highest =
-            largest_sum(bounds(r) + line * kLineShorts, drift_.lanes_now(line));
+            largest_sum(bounds_.uppers(r) + line * kLineShorts, drift_.lanes_now(line));
         top(r, line) = highest;
-        found |= std::uint32_t{highest >= limit_[at(r)]} << line;
+        found |= std::uint32_t{highest >= bounds_.limit(r)} << line;
       }
       if (reach_[at(r)] == kAll) {
         whole_.add(r);
@@ -247,9 +185,8 @@ class Sieve {
   // that visit all lines, where most of them are likely to. The first bit is for line `first`, and
   // that of the next line stands so many further.
   void list_row(std::int32_t r, std::uint32_t found, int first, int spacing) {
-    const int own = own_line(r) - first;
-    const bool here = own >= 0 && own * spacing < kLineShorts;
-    const std::uint32_t others = found & ~(std::uint32_t{here} << (own * spacing % kLineShorts));
+    const int own = (own_line(r) - first) * spacing;
+    const std::uint32_t others = found & ~(own >= 0 && own < kLineShorts ? 1U << own : 0U);
     const int n_others = __builtin_popcount(others);
     const std::int32_t reach = n_others * kLone + (found != others ? kSeveral : 0);
     if (reach != kLone && n_others >= enough_ &&
@@ -272,8 +209,8 @@ class Sieve {
   // The lines that would still reach if the row had lost nothing to its own center in the last
   // move, which is what a visit to its own line mostly tells.
   std::uint32_t likely(std::int32_t r) {
-    const std::int16_t limit = SieveDrift::limit(lower_[at(r)] + drift_.loss(label(r)).fall);
-    if (!by_tops()) return firsts_reaching(0, r, limit);
+    const std::int16_t limit = bounds_.limit_before_fall(r);
+    if (!by_tops()) return bounds_.lines_reaching(0, r, limit);
     std::uint32_t found = 0;
     for (int line = 0; line < groups_.n_lines(); ++line) {
       found |= std::uint32_t{top(r, line) >= limit} << line;
@@ -286,7 +223,7 @@ class Sieve {
     const Drifts& drifts = *centers_.drifts();
     told_.clear();
     for (const std::int32_t r : active_) {
-      told_.add(r, reach_[at(r)] != kAll && lines_reaching(r) >= kQuiteSome);
+      told_.add(r, reach_[at(r)] != kAll && bounds_.count_lines_reaching(r) >= kQuiteSome);
     }
     if (drifts.together()) {
       each_told(drifts.gains(0), told_, [&](std::int32_t r, const LineSums& sums) {
@@ -304,13 +241,13 @@ class Sieve {
       }
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
         reached_.clear();
-        for (const std::int32_t r : told_) reached_.add(r, reaching_groups(b, r) != 0);
+        for (const std::int32_t r : told_) reached_.add(r, bounds_.reaching(b, r) != 0);
         each_told(drifts.gains(b), reached_,
                   [&](std::int32_t r, const LineSums& sums) { take_gains(b, r, sums); });
       }
     }
     const std::size_t before = active_.size();
-    active_.keep([&](std::int32_t r) { return reach_[at(r)] == kAll || reaches(r); });
+    active_.keep([&](std::int32_t r) { return reach_[at(r)] == kAll || bounds_.reaches(r); });
     work_.skipped_by_bounds += static_cast<std::int64_t>(before - active_.size());
   }
 
@@ -339,12 +276,12 @@ class Sieve {
     const Drifts& drifts = *centers_.drifts();
     const Floats rest =
         splat(1.0F + beside(r, [&](std::int32_t f) { return drifts.rare_rise(f); }));
-    std::int16_t* bounds = this->bounds(r) + b * kLineShorts;
+    std::int16_t* const uppers = bounds_.uppers(r) + b * kLineShorts;
     std::int16_t gained[kLineShorts];
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       const int lane = v * kVectorFloats;
-      const Floats cosines = load_wrapped_sums(bounds + lane, drift_.lanes_now(b) + lane);
+      const Floats cosines = load_wrapped_sums(uppers + lane, drift_.lanes_now(b) + lane);
       const Floats stretched =
           multiply_add(larger(cosines, Floats{}), load(drift_.stretches(b) + lane), rest);
       const Floats gain = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
@@ -352,23 +289,20 @@ class Sieve {
       const Floats capped = gain < splat(kMostGained) ? gain : splat(kMostGained);
       store_shorts(gained + lane, __builtin_convertvector(capped, Ints));
     }
-    take_excess(bounds, drift_.rise_rooms(b), gained);
+    take_excess(uppers, drift_.rise_rooms(b), gained);
   }
 
   void take_losses(std::int32_t r, const LineSums& sums) {
     const Drifts& drifts = *centers_.drifts();
     const int lane = drifts.loss_lane(groups_.of(own_place(r)));
     const int number = sums.lanes[lane / kVectorFloats][lane % kVectorFloats];
-    const SieveDrift::Loss& most = drift_.loss(label(r));
-    std::int32_t& stored = state_.lower[begin_ + r];
-    const std::int32_t before = drift_.lower_now(stored, label(r)) + most.fall;
+    const SieveDrift::Loss& most = drift_.loss(bounds_.label(r));
     const float rest = beside(r, [&](std::int32_t f) { return drifts.rare_fall(f); });
     const float lost = std::min(static_cast<float>(number) * drifts.factor() + rest, kMostGained);
     const float fine = lost * (1 << SieveDrift::kFineBits) +
-                       most.shrinking * static_cast<float>(std::max(0, before)) + 3.0F;
-    stored = SieveDrift::raised(stored, std::max(0, most.room - static_cast<std::int32_t>(fine)));
-    lower_[at(r)] = std::max(kLeast, drift_.lower_now(stored, label(r)));
-    limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
+                       most.shrinking * static_cast<float>(std::max(0, bounds_.lower_before(r))) +
+                       3.0F;
+    bounds_.take_back(r, std::max(0, most.room - static_cast<std::int32_t>(fine)));
   }
 
   // Visits what each row needs of the lines.
@@ -395,7 +329,7 @@ class Sieve {
       }
       for (int b = 0; b < groups_.n_bound_lines(); ++b) {
         const int first = groups_.line(b * kLineShorts);
-        list_row(r, firsts_reaching(b, r, limit_[at(r)]), first, groups_.per_line());
+        list_row(r, bounds_.lines_reaching(b, r, bounds_.limit(r)), first, groups_.per_line());
       }
     }
   }
@@ -411,7 +345,7 @@ class Sieve {
     });
     visit_line(line, lone_);
     for (const std::int32_t r : lone_) {
-      if (best_[at(r)].reach >= SieveDrift::in_units(lower_[at(r)])) reach_[at(r)] = kSeveral;
+      if (best_[at(r)].reach >= SieveDrift::in_units(bounds_.lower(r))) reach_[at(r)] = kSeveral;
     }
   }
 
@@ -419,8 +353,7 @@ class Sieve {
   void visit_rest(int line) {
     const bool tops = by_tops();
     reaching_[at(line)].keep([&](std::int32_t r) {
-      return reach_[at(r)] == kAll ||
-             (tops ? top(r, line) >= limit_[at(r)] : line_reaches(line, r));
+      return tops ? top(r, line) >= bounds_.limit(r) : bounds_.line_reaches(line, r);
     });
     visit_line(line, reaching_[at(line)]);
   }
@@ -459,12 +392,12 @@ class Sieve {
   void take_lines(int line, const RowList& which) {
     constexpr bool kAlone = kGroups == kLineShorts;
     // Held here: it is looked up for every row, and a call would have the sums leave the registers.
-    std::int16_t* const uppers = bounds(0) + line * kGroups;
-    const std::int64_t stride = stride_;
+    std::int16_t* const uppers = bounds_.uppers(0) + line * kGroups;
+    const std::int64_t stride = bounds_.stride();
     const std::int32_t* const then = drift_.lanes_then(0) + line * kGroups;
     Best* const bests = best_.data();
-    std::int32_t* const lowers = lower_.data();
-    std::int16_t* const limits = limit_.data();
+    std::int32_t* const lowers = bounds_.lowers();
+    std::int16_t* const limits = bounds_.limits();
     visits_.template visit<kLines, kAlone>(
         line, which, [=](std::int32_t r, const LineCosines(&cosines)[kLines], float error) {
           std::int16_t* const to = uppers + r * stride;
@@ -506,7 +439,7 @@ class Sieve {
             LineCosines its = cosines[lane / kLineShorts];
             its.set(lane % kLineShorts, kNothing);
             const auto others = its.template largest_of<kGroups>();
-            best.rest = static_cast<std::int16_t>(upper(others[lane % kGroups], error));
+            best.rest = static_cast<std::int16_t>(SieveDrift::upper(others[lane % kGroups], error));
           }
         });
   }
@@ -523,147 +456,40 @@ class Sieve {
     std::memcpy(to, &stored, sizeof stored);
   }
 
-  static std::int32_t upper(float cosine, float error) {
-    return static_cast<std::int32_t>(cosine + SieveDrift::upwards(error));
-  }
-
-  void raise(std::int32_t r, std::int32_t lower) {
-    lower_[at(r)] = std::max(lower_[at(r)], lower);
-    limit_[at(r)] = SieveDrift::limit(lower_[at(r)]);
-  }
-
   // The label of a row visited: the one center that reaches the lower bound, or sim64's choice
   // among several. Lower bounds rise from line to line, so those that were near may not be now.
   void decide(std::int32_t r) {
     const Best& best = best_[at(r)];
-    set_bound(r, groups_.of(best.place), best.rest);
-    const std::int32_t label =
-        best.near && reaches(r) ? decide_exactly(r, best.place) : places_.center(best.place);
-    state_.labels[begin_ + r] = label;
-    if (state_.lower) state_.lower[begin_ + r] = drift_.lower_then(lower_[at(r)], label);
+    bounds_.set_upper(r, groups_.of(best.place), best.rest);
+    const bool exact = best.near && bounds_.reaches(r);
+    work_.exact_decisions += exact;
+    bounds_.keep(r, exact ? exactly_(begin_ + r, r, best.place, bounds_, visits_)
+                          : places_.center(best.place));
   }
 
-  // So that near ties need not be decided again before one of the two centers moves, the bounds of
-  // all candidates become what sim64 says.
-  std::int32_t decide_exactly(std::int32_t r, std::int32_t first) {
-    ++work_.exact_decisions;
-    candidates_.clear();
-    const std::int64_t row = begin_ + r;
-    const double error = 3.0 * near_ties_->error(row) + 0x1p-24;
-    const auto bound = [&](double similarity) {
-      return static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
-    };
-    Choice best;
-    if (groups_.size() == 1) {
-      list_centers(r, first);
-      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
-        set_bound(r, places_.of(j), bound(similarity));
-      });
-      set_bound(r, places_.of(best.center), static_cast<std::int32_t>(kNothing));
-    } else {
-      visit_candidates(r, first);
-      auto its_line = undecided_.begin();
-      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
-        while (its_line->line != j / kLineShorts) ++its_line;
-        its_line->uppers[j % kLineShorts] = bound(similarity);
-      });
-      set_bounds(r, best.center);
-    }
-    raise(r, SieveDrift::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
-    return best.center;
-  }
-
-  // The centers whose bounds reach, and the best, whose bound is that of no center.
-  void list_centers(std::int32_t r, std::int32_t first) {
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-      std::uint32_t found = reaching_groups(b, r);
-      if (first / kLineShorts == b) found |= 1U << (first % kLineShorts);
-      for (; found != 0; found &= found - 1) {
-        candidates_.push_back(places_.center(b * kLineShorts + __builtin_ctz(found)));
-      }
-    }
-    std::sort(candidates_.begin(), candidates_.end());
-  }
-
-  // Visits the lines with groups that reach once more, to see which of their centers do. Where
-  // centers share bounds their places are their numbers.
-  void visit_candidates(std::int32_t r, std::int32_t first) {
-    undecided_.clear();
-    this_row_.clear();
-    this_row_.add(r);
-    for (int line = 0; line < groups_.n_lines(); ++line) {
-      if (line != first / kLineShorts && !line_reaches(line, r)) continue;
-      undecided_.push_back({line, {}});
-      visits_.template visit<1, false>(
-          line, this_row_, [&](std::int32_t, const LineCosines(&cosines)[1], float error) {
-            for (int lane = 0; lane < kLineShorts; ++lane) {
-              const float cosine = cosines[0].lanes[lane / kVectorFloats][lane % kVectorFloats];
-              undecided_.back().uppers[lane] = upper(cosine, error);
-            }
-          });
-      for (int lane = 0; lane < kLineShorts; ++lane) {
-        const int j = line * kLineShorts + lane;
-        if (j < centers_.size() && undecided_.back().uppers[lane] >= limit_[at(r)]) {
-          candidates_.push_back(j);
-        }
-      }
-    }
-  }
-
-  // The bounds of the groups of those lines, the own center left out.
-  void set_bounds(std::int32_t r, std::int32_t own) {
-    for (Undecided& it : undecided_) {
-      if (it.line == own / kLineShorts) {
-        it.uppers[own % kLineShorts] = static_cast<std::int32_t>(kNothing);
-      }
-      for (int g = 0; g < groups_.per_line(); ++g) {
-        std::int32_t top = it.uppers[g];
-        for (int lane = g; lane < kLineShorts; lane += groups_.per_line()) {
-          top = std::max(top, it.uppers[lane]);
-        }
-        set_bound(r, it.line * groups_.per_line() + g, top);
-      }
-    }
-  }
-
-  // The bounds of a line that holds candidates, by lane.
-  struct Undecided {
-    int line;
-    std::int32_t uppers[kLineShorts];
-  };
   // The most that a row's part in a move is told to be: it leaves nothing of any rise.
   static constexpr float kMostGained = 32000.0F;
 
   const Rows& rows_;
-  std::unique_ptr<NearTies> near_ties_;
   const PackedRows& packed_;
   const Centers& centers_;
   const SieveDrift& drift_;
-  const SieveState& state_;
   Work& work_;
   LineGroups groups_;
   const Places& places_;
   Visits visits_;
-  std::int64_t stride_;   // of the bounds, from row to row
-  std::uint32_t firsts_;  // of the bits of a line of bounds, those of the first groups of lines
+  ChunkBounds bounds_;
+  ExactChoice<Visits> exactly_;
   int enough_;
   std::int64_t begin_ = 0;
-  std::int16_t* uppers_ = nullptr;  // the bounds of the chunk
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> lower_;  // of each row on its best center, in 256ths of a unit
-  std::vector<std::int16_t> limit_;  // the least upper bound that reaches it, in units
   std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll
   std::vector<std::int16_t> tops_;   // of each row and line, at the beginning
   std::vector<Best> best_;
-  Buffer<std::int16_t> scratch_;
-  RowList active_, told_, reached_, whole_, lone_, this_row_{1};
-  std::vector<int> candidates_;
-  std::vector<Undecided> undecided_;
-  std::vector<RowList> own_;            // by line: rows of which it is the own line
-  std::vector<RowList> reaching_;       // by line: rows with a bound that reaches
-  std::vector<RowList> by_losses_;      // by line of bounds: rows of an own group
-  std::vector<std::int16_t> followed_;  // bounds on their way to other places
-  std::vector<std::uint32_t> valid_;    // by line of bounds: groups with centers
+  RowList active_, told_, reached_, whole_, lone_;
+  std::vector<RowList> own_;        // by line: rows of which it is the own line
+  std::vector<RowList> reaching_;   // by line: rows with a bound that reaches
+  std::vector<RowList> by_losses_;  // by line of bounds: rows of an own group
 };
 
 }  // namespace arcmeans

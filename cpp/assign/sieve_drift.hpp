@@ -134,6 +134,9 @@ class SieveDrift {
   // An upper bound in units is the cosine and this; rounding towards zero is up where it is
   // negative.
   static float upwards(float error) { return error + (1.0F + 0x1p-8F); }
+  static std::int32_t upper(float cosine, float error) {
+    return static_cast<std::int32_t>(cosine + upwards(error));
+  }
   // The same for one that is not rounded to whole units.
   static float beyond(float error) { return error + 0x1p-7F; }
   // A lower bound on a cosine in units, in 256ths of a unit, rounded down.
