@@ -131,7 +131,8 @@ class FeatureChanges {
       losses.resize(gains.size());
       const auto add = [&](std::int64_t feature, double change) {
         // Larger by far more than all rounding there is, that of a row's length included.
-        const auto size = static_cast<float>(change * (double{kUnits} * (1.0 + 0x1p-20)));
+        const auto size =
+            static_cast<float>(change * (static_cast<double>(kUnits) * (1.0 + 0x1p-20)));
         const auto f = static_cast<std::size_t>(feature - begin);
         gains[f] = std::max(gains[f], size);
         losses[f] = std::max(losses[f], -size);

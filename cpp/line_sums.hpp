@@ -40,7 +40,7 @@ inline int line_position(int lane, int width) {
 template <int kLanes, int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
-  static constexpr bool kFew = true;
+  static constexpr bool kFew = true;  // so that registers hold two of them
   static constexpr int kRead = lanes_read(kWidth);
   static constexpr int kVectors = (2 * kLanes + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;

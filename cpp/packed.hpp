@@ -28,6 +28,12 @@ class PackedRows {
   bool narrow() const { return narrow_; }
   // No value of any row is below zero.
   bool nonnegative() const { return nonnegative_; }
+  // Of a row: its own rounding and that of sim64, in units; Σ|r| of the row r that it was rounded
+  // to.
+  struct Error {
+    float own = 0.0F;
+    float spread = 0.0F;
+  };
   // |filter − cos| for a row and centers of such rounding, and three times |sim64 − cos|, in units:
   // a center whose cosine plus that stays below another's less that has a smaller sim64.
   float error(std::int64_t i, float rounding) const {
@@ -90,11 +96,6 @@ class PackedRows {
   template <class T, class Feature>
   void pack_pairs(const SparseRows<T>& rows, int n_threads, Buffer<Pair<Feature>>& pairs);
 
-  // Its own rounding and that of sim64, in units; Σ|r| of the row r that it was rounded to.
-  struct Error {
-    float own = 0.0F;
-    float spread = 0.0F;
-  };
   // Side by side: a visit asks for both.
   struct Head {
     std::int64_t start = 0;  // of its pairs

@@ -58,7 +58,8 @@ void each_nonzero(const std::int64_t* numbers, std::int64_t size, const Use& use
     std::uint64_t found = 0;
     std::int64_t n = 0;
     for (; n + kVectorLongs <= count; n += kVectorLongs) {
-      found |= true_lanes(load_longs(x + n) != 0) << n;
+      // What a comparison gives is a vector of another type with Clang.
+      found |= true_lanes(reinterpret_cast<Longs>(load_longs(x + n) != 0)) << n;
     }
     for (; n < count; ++n) found |= static_cast<std::uint64_t>(x[n] != 0) << n;
     return found;

@@ -87,7 +87,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
     const int n_reached = reach(kept_angles, search.limit, others);
     const auto visited = static_cast<std::size_t>(n_reached);
     formers_.clear();
-    double top = kNoCenter;
+    auto top = static_cast<double>(kNoCenter);
     for (std::size_t r = 0; r < visited; ++r) {
       tops_[r] = largest_in(search, reached_[r]);
       top = std::max(top, tops_[r]);
@@ -107,7 +107,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
       bounds_[r] = angle_at_least(tops_[r] + margin + search.error);
     }
     for (std::size_t r = 0; r < visited; ++r) {
-      if (tops_[r] == double{kNoCenter}) bounds_[r] = std::numeric_limits<double>::infinity();
+      if (tops_[r] == static_cast<double>(kNoCenter)) bounds_[r] = std::numeric_limits<double>::infinity();
       kept_angles[reached_[r]] = kept(bounds_[r], groups_.moved(reached_[r]));
       others = std::min(others, bounds_[r]);
     }
@@ -173,7 +173,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   }
 
   double largest_of_few(const Search& search, int g) {
-    double top = kNoCenter;
+    auto top = static_cast<double>(kNoCenter);
     for (int m = 0; m < groups_.count(g); ++m) {
       const int j = groups_.begin(g)[m];
       if (j != search.label) top = std::max(top, this->centers_.similarity(search.row, j));
