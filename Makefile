@@ -66,11 +66,12 @@ reproduce: $(VENV)/.built
 	  '$(DATA)/npm_deps.npz=npm dependencies for DBLP Author-Venue' \
 	  '$(DATA)/reuters21578.npz^log=Reuters-21578 for Reuters RCV-1' $(ARGS)
 
-lint: $(VENV)/.built $(VENV)/.linters build/clang/.compiled
+lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
+	@$(MAKE) --no-print-directory -j 2 $(CLANG_TARGETS)
 
 format: $(VENV)/.linters
 	$(PY) -m ruff check --select I --fix .
@@ -117,14 +118,16 @@ $(VENV)/.linters: $(VENV)/.tools
 # The core compiles with Clang too, on ARM and on x86-64 from its first instruction set to its last.
 CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++17 -DARCMEANS_MODULE=_native \
   -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wno-psabi -Werror
+CLANG_TARGETS := $(patsubst %,build/clang/%/.compiled,aarch64-linux-gnu@generic \
+  $(addprefix x86_64-linux-gnu@,x86_64 x86_64_v3 x86_64_v4+avx512vnni))
 INCLUDES := import nanobind, sysconfig; \
   print('-isystem', nanobind.include_dir(), '-isystem', sysconfig.get_path('include'))
-build/clang/.compiled: $(VENV)/.linters $(CORE)
+build/clang/%/.compiled: $(VENV)/.linters $(CORE)
+	@echo "Clang for $*"
 	@mkdir -p $(@D)
-	cd $(@D) && for target in aarch64-linux-gnu x86_64-linux-gnu \
-	  'x86_64-linux-gnu -mcpu=x86_64_v3' 'x86_64-linux-gnu -mcpu=x86_64_v4+avx512vnni'; do \
-	  ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/$(@D)/cache $(CURDIR)/$(PY) $(CLANG) -target $$target \
-	    $$($(CURDIR)/$(PY) -c "$(INCLUDES)") $(addprefix ../../,$(filter %.cpp,$(CPP))) || exit 1; done
+	@cd $(@D) && ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/clang/cache $(CURDIR)/$(PY) $(CLANG) \
+	  -target $(subst @, -mcpu=,$*) $$($(CURDIR)/$(PY) -c "$(INCLUDES)") \
+	  $(addprefix $(CURDIR)/,$(filter %.cpp,$(CPP)))
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools $(CORE)

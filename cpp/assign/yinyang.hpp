@@ -107,7 +107,8 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
       bounds_[r] = angle_at_least(tops_[r] + margin + search.error);
     }
     for (std::size_t r = 0; r < visited; ++r) {
-      if (tops_[r] == static_cast<double>(kNoCenter)) bounds_[r] = std::numeric_limits<double>::infinity();
+      if (tops_[r] == static_cast<double>(kNoCenter))
+        bounds_[r] = std::numeric_limits<double>::infinity();
       kept_angles[reached_[r]] = kept(bounds_[r], groups_.moved(reached_[r]));
       others = std::min(others, bounds_[r]);
     }
