@@ -150,28 +150,6 @@ def pass_after(rows, centers, k, gifts):
     return work
 
 
-@pytest.mark.parametrize(("n", "counted"), [(400, True), (1500, False)])
-def test_small_moves_count_for_all_rows_alike(n, counted):
-    """A row leaves one center for the other, so both move by 1/n.
-
-    Rows in its direction see nearly all of what the one lost and the other gained. Those that have
-    none of its features see nothing, which only counting up their entries can tell.
-    """
-    shapes = ([1.0, 0.0, 0.0], [0.8, 0.6, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
-    rows = unit_rows(sp.csr_array(np.repeat(shapes, (1, 20, n, n), axis=0)))
-    centers = place_rows(rows, rows, np.array([21, n + 21]))
-    engine = Engine(rows, 2, EngineOptions("tally"))
-    for given_away in (0, 1):
-        engine.assign(centers)
-        engine.give(np.arange(given_away), np.ones(given_away, np.int32))
-        centers.move(engine.sum_changes(), 1)
-    before = engine._kept.upper[-n:].copy()
-    assert engine.assign(centers).skipped_by_bounds == 2 * n + 20
-    assert_bounds_hold(engine, centers)
-    risen = engine._kept.upper[-n:] - before
-    assert np.all(risen < 1e-5 if counted else risen > 1.0 / n)
-
-
 @pytest.mark.parametrize("size", [LONGEST, LONGEST + 1])
 def test_long_rows_are_followed_as_far_as_32_bits_go(size):
     rng = np.random.default_rng(3)

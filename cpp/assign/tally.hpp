@@ -4,8 +4,7 @@
 // algorithm. But what a move did to them is not the length of the centers' movement, which is in
 // features that a short row does not have: it is counted up over the row's own entries
 // (feature_changes.hpp), at a few nanoseconds a row. Where u(i) < l(i) fails after that, the row
-// goes through the panels like in `lloyd`. Where centers hardly moved any more, that movement is
-// taken for what it can have done to any row, and no entries are counted. Memory: 8 bytes a row.
+// goes through the panels like in `lloyd`. Memory: 8 bytes a row.
 //
 // What the own center lost is not taken from l(i) but added to u(i), to what the others gained:
 // one number for each feature instead of two. So l(i) − u(i) is what the own similarity is above
@@ -44,8 +43,7 @@ class Tally {
         visits_(rows, centers, options.rows_at_a_time()),
         similarities_(static_cast<std::size_t>(centers.panels().width())),
         apart_(static_cast<float>(
-            2.0 * reference_error<typename Row::Value>(FeatureChanges::kMostEntries) + 0x1p-23)),
-        moved_apart_(most_apart(centers)) {
+            2.0 * reference_error<typename Row::Value>(FeatureChanges::kMostEntries) + 0x1p-23)) {
     for (RowList& which : which_) {
       which = RowList(static_cast<std::size_t>(options.rows_at_a_time()));
     }
@@ -73,20 +71,16 @@ class Tally {
   // Of bounds that are followed: two ratios, their products, the count and two sums, u(i) below 1
   // and l(i) below 2, or the row is visited.
   static constexpr float kRounding = 0x1p-20F;
-  // Up to how far two centers can have moved apart the bounds of all rows take it all at once.
-  static constexpr float kSmall = 0x1p-8F;
 
   // Lists those of some rows that have to be visited, and moves the bounds of all.
   void find(std::int64_t begin, std::int64_t first, std::int64_t end) {
     std::int32_t fails[kFew];
     const std::int64_t n = end - first;
-    if (!changes_.known()) {
-      std::fill_n(fails, n, -1);
-    } else if (moved_apart_ <= kSmall) {
-      move_apart(first, end, fails);
-    } else {
+    if (changes_.known()) {
       count(first, end);
       follow(first, end, fails);
+    } else {
+      std::fill_n(fails, n, -1);
     }
     work_.skipped_by_bounds += n;
     each_true(fails, n, [&](std::int64_t r) {
@@ -96,30 +90,6 @@ class Tally {
       const std::int64_t size = entries_before(i + 1) - entries_before(i);
       which_[std::min(size, kSizes - 1)].add(static_cast<std::int32_t>(i - begin));
     });
-  }
-
-  // By how much the similarities of any row to two centers can have changed against each other in
-  // the last move: what one has gained and another lost.
-  static float most_apart(const Centers& centers) {
-    double first = 0.0, second = 0.0;
-    for (int j = 0; j < centers.size(); ++j) {
-      const double rise = centers.rise(j, false);
-      second = std::max(second, std::min(first, rise));
-      first = std::max(first, rise);
-    }
-    return static_cast<float>(first + second) + kRounding;
-  }
-
-  // Moves the bounds of some rows by that much, and says which may have another label.
-  void move_apart(std::int64_t first, std::int64_t end, std::int32_t* __restrict fails) {
-    const auto n = static_cast<std::size_t>(end - first);
-    float* __restrict uppers = state_.upper + first;
-    const float* __restrict lowers = state_.lower + first;
-    const float by = moved_apart_, apart = apart_;
-    for (std::size_t r = 0; r < n; ++r) {
-      uppers[r] += by;
-      fails[r] = -static_cast<std::int32_t>(!(uppers[r] + apart < std::min(lowers[r], 1.0F)));
-    }
   }
 
   // Counts up the entries of some rows, through all of them: a loop for each row would be over
@@ -228,8 +198,7 @@ class Tally {
   RowList which_[kSizes];
   std::vector<std::uint32_t> sums_;  // of the entries before each, modulo 2³²
   std::vector<float> similarities_;
-  float apart_;        // by how much bounds have to differ for reference similarities to do so
-  float moved_apart_;  // by how much two centers can have moved apart for any row
+  float apart_;  // by how much bounds have to differ for reference similarities to do so
 };
 
 }  // namespace arcmeans
