@@ -107,6 +107,7 @@ class Sieve {
   static constexpr std::int32_t kAll = 1 << 30;
   // From so many lines on a visit to the lines of the drifts comes first.
   static constexpr int kQuiteSome = 2;
+  // Up to so many lines a row is put onto their lists without a branch for each.
   static constexpr int kFewLines = 4;
   static constexpr float kNothing = ChunkBounds::kNothing;
 
@@ -194,7 +195,7 @@ class Sieve {
       reach_[at(r)] = kAll;
       return whole_.add(r);
     }
-    if (groups_.n_lines() <= kFewLines) {  // without branches that nobody foresees
+    if (groups_.n_lines() <= kFewLines) {
       for (int line = 0; line < groups_.n_lines(); ++line) {
         reaching_[at(line)].add(r, (others >> line * spacing & 1) != 0);
       }
