@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arcmeans import auto
-from arcmeans.centers import place_rows
-from arcmeans.parts import LocalParts
-from arcmeans.rows import unit_rows
+from arcmeans._algorithms import auto
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.parts import LocalParts
+from arcmeans._rows.rows import unit_rows
 
 from .shares import check_same
 from .targets import fit

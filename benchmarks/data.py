@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from arcmeans.datasets.matrices import read_matrix, tfidf
+from arcmeans.datasets._matrices import read_matrix, tfidf
 
 
 def generated(

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from arcmeans import _core
-from arcmeans.engine import usable_cpus
+from arcmeans._support.cpus import usable_cpus
 
 PACKAGES = ("arcmeans", "numpy", "scipy", "scikit-learn")
 

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arcmeans import SphericalKMeans
-from arcmeans.engine import ALGORITHMS
-from arcmeans.memory import required
+from arcmeans._algorithms.memory import required
+from arcmeans._engines.memory import ALGORITHMS
 
 from . import data
 

@@ -21,7 +21,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from arcmeans import SphericalKMeans, rows
+from arcmeans import SphericalKMeans
+from arcmeans._rows import rows
 
 from .cases import unit_rows
 from .targets import MOST_ITERATIONS

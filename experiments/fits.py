@@ -12,9 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans.datasets.progress import Progress
-from arcmeans.engine import EngineOptions
-from arcmeans.rows import AnyLayout
+from arcmeans._engines.memory import EngineOptions
+from arcmeans._rows.rows import AnyLayout
+from arcmeans.datasets._progress import Progress
 from benchmarks.machine import processor
 
 from .log import Log

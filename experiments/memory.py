@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arcmeans import SphericalKMeans
-from arcmeans.memory import required
+from arcmeans._algorithms.memory import required
 
 from . import charts, markdown, paper
 from .command import SOURCE, Artefact, Experiment, Options, main

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from arcmeans import datasets
-from arcmeans.datasets.matrices import read_matrix, tfidf
+from arcmeans.datasets._matrices import read_matrix, tfidf
 from benchmarks import data
 
 from . import paper

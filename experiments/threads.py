@@ -8,7 +8,7 @@ of all threads together shows what threads cost on a machine that is not.
 import sys
 from dataclasses import dataclass
 
-from arcmeans.engine import usable_cpus
+from arcmeans._support.cpus import usable_cpus
 
 from . import charts, markdown, paper
 from .command import Artefact, Experiment, Options, enough, main

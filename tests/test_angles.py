@@ -7,12 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans.angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, grouped
-from arcmeans.centers import place_rows, sums_of
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.initialise import given_centers
-from arcmeans.loop import run
-from arcmeans.rows import unit_rows
+from arcmeans._algorithms.angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, grouped
+from arcmeans._centers.placing import place_rows, sums_of
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._run.loop import run
+from arcmeans._seeding.methods import given_centers
 
 from .cases import CASES
 from .test_bounds import angles, around, chords, turn

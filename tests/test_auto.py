@@ -5,13 +5,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from arcmeans import RowStore, SphericalKMeans, auto
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.layout import Summary, layout_of, weigh
-from arcmeans.parts import LocalParts
-from arcmeans.rows import unit_rows
-from arcmeans.sieve import bound_bytes
+from arcmeans import RowStore, SphericalKMeans
+from arcmeans._algorithms import auto
+from arcmeans._algorithms.sieve import bound_bytes
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.parts import LocalParts
+from arcmeans._rows.layout import Summary, layout_of, weigh
+from arcmeans._rows.rows import unit_rows
 
 from .test_sieve import topics
 

@@ -6,11 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import _core
-from arcmeans.angles import ANGLE_ALGORITHMS
-from arcmeans.centers import sums_of
-from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
-from arcmeans.initialise import given_centers
-from arcmeans.rows import unit_rows
+from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
+from arcmeans._centers.placing import sums_of
+from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._seeding.methods import given_centers
 
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.
 SLACK = 4e-16

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
-from arcmeans.engine import ALGORITHMS
+from arcmeans._engines.memory import ALGORITHMS
 
 from .cases import CASES
 from .test_long_fits import BreakError, X, assert_same_fit, break_at
@@ -165,7 +165,8 @@ class TestCheckpoint:
 KILLED = """
 import os, signal, sys
 import numpy as np
-from arcmeans import SphericalKMeans, checkpoint
+from arcmeans import SphericalKMeans
+from arcmeans._run import checkpoint
 path, algorithm, how = sys.argv[1:]
 X = np.random.default_rng(0).standard_normal((400, 9))
 def killed(*_):

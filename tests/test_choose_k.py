@@ -12,8 +12,9 @@ import pandas
 import pytest
 import scipy.sparse as sp
 
-from arcmeans import SphericalKMeans, choose, choose_k, metrics
-from arcmeans.validation import checked_rows
+from arcmeans import SphericalKMeans, choose_k, metrics
+from arcmeans._analysis import choose
+from arcmeans._rows.validation import checked_rows
 
 EVERY = ("simplified_silhouette", "silhouette", "calinski_harabasz")
 

@@ -15,8 +15,8 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from arcmeans import SphericalKMeans, explain
-from arcmeans.cli import main
-from arcmeans.cli.app import arcmeans as group
+from arcmeans._cli import main
+from arcmeans._cli.app import arcmeans as group
 
 from .cli_inputs import MATRIX_KINDS, TEXT_KINDS, matrix, matrix_file, sentences, text_file
 
@@ -66,7 +66,7 @@ def test_cluster_finds_the_topics_of_texts(kind: str, here: Path) -> None:
 def test_cluster_and_predict_matrices(
     kind: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arcmeans.cli.predict.part_size", lambda k: 7)  # parts that do not fit
+    monkeypatch.setattr("arcmeans._cli.predict.part_size", lambda k: 7)  # parts that do not fit
     source = matrix_file(here, kind)
     assert main(["cluster", *source, "-k", "4", "-o", "out", "--seed", "1", "-q"]) == 0
     rows = table(Path("out/labels.csv"))
@@ -156,7 +156,7 @@ def test_standard_input(
 def test_predict_by_the_vocabulary_of_the_model(
     kind: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arcmeans.cli.predict.part_size", lambda k: 7)
+    monkeypatch.setattr("arcmeans._cli.predict.part_size", lambda k: 7)
     source = text_file(here, kind)
     assert main(["cluster", *source, "-k", "4", "-o", "out", "--ngrams", "1-2", "-q"]) == 0
     assert main(["predict", "out/model.safetensors", *source, "-o", "new.csv"]) == 0
@@ -356,7 +356,7 @@ def test_bars_and_colors_on_a_terminal(topics: Path, no_color: bool) -> None:
         environment["NO_COLOR"] = "1"
     command = [sys.executable, "-m", "arcmeans", "predict", "out", "nothing-here.txt"]
     program = (
-        "import sys; from arcmeans.cli import main; "
+        "import sys; from arcmeans._cli import main; "
         "main(['cluster', 'texts.csv', '-k', '4', '-o', 'shown']); sys.exit(main(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", program, *command[3:]]
@@ -392,7 +392,7 @@ def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_extra(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "arcmeans.cli.app")
+    monkeypatch.delitem(sys.modules, "arcmeans._cli.app")
     monkeypatch.setitem(sys.modules, "click", None)
     assert main(["info"]) == 1
     assert "pip install 'arcmeans[cli]'" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arcmeans.cli import main
+from arcmeans._cli import main
 
 from .cli_inputs import matrix, matrix_file, sentences, text_file
 
@@ -286,7 +286,7 @@ def test_matrix_with_nan(
     matrix_file(here, kind)
     said = f"{Path(source).name}: contains NaN or infinity, first in row 77 (from 0)"
     assert said in fails(*cluster(source))
-    monkeypatch.setattr("arcmeans.cli.predict.part_size", lambda k: 50)
+    monkeypatch.setattr("arcmeans._cli.predict.part_size", lambda k: 50)
     assert said in fails("predict", "model", source, "-o", "labels.csv")
 
 
@@ -523,11 +523,11 @@ def test_a_folder_to_write_in_is_needed(here: Path, fails: Run) -> None:
 
 AS_NOBODY = """
 import json, os, sys
-import arcmeans.cli.app
+import arcmeans._cli.app
 if os.geteuid() == 0:  # root may do everything
     os.setgid(65534)
     os.setuid(65534)
-sys.exit(json.dumps([arcmeans.cli.main(arguments) for arguments in json.loads(sys.argv[1])]))
+sys.exit(json.dumps([arcmeans._cli.main(arguments) for arguments in json.loads(sys.argv[1])]))
 """
 
 

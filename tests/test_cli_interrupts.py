@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from arcmeans import SphericalKMeans
-from arcmeans.cli import console, main
+from arcmeans._cli import console, main
 
 from .cli_inputs import sentences
 
@@ -102,12 +102,12 @@ def killed(here: Path, place: str, *arguments: str) -> None:
     """Runs a command in a process that is killed at its first call of ``place``."""
     program = (
         "import os, signal, sys\n"
-        "import arcmeans.cli.app\n"
+        "import arcmeans._cli.app\n"
         "import importlib\n"
         f"module, name = {place!r}.rsplit(':')\n"
         "setattr(importlib.import_module(module), name,\n"
         "        lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))\n"
-        "sys.exit(arcmeans.cli.main(sys.argv[1:]))"
+        "sys.exit(arcmeans._cli.main(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True)
@@ -119,7 +119,9 @@ def seen(here: Path) -> list[str]:
     return sorted(path.name for path in here.iterdir() if not path.name.startswith("."))
 
 
-@pytest.mark.parametrize("place", ["arcmeans.cli.cluster:write_report", "arcmeans.cli.output:_put"])
+@pytest.mark.parametrize(
+    "place", ["arcmeans._cli.cluster:write_report", "arcmeans._cli.output:_put"]
+)
 def test_killed_while_writing_leaves_no_half_folder(place: str, here: Path) -> None:
     killed(here, place, *CLUSTER)
     assert seen(here) == ["rows.npy"]
@@ -130,7 +132,7 @@ def test_killed_while_writing_leaves_no_half_folder(place: str, here: Path) -> N
 def test_killed_while_replacing_leaves_the_old_folder(here: Path) -> None:
     assert main([*CLUSTER, "-q"]) == 0
     before = Path("out/labels.csv").read_bytes()
-    killed(here, "arcmeans.cli.output:_put", *CLUSTER, "--force", "--seed", "5")
+    killed(here, "arcmeans._cli.output:_put", *CLUSTER, "--force", "--seed", "5")
     assert seen(here) == ["out", "rows.npy"]
     assert Path("out/labels.csv").read_bytes() == before
     assert len(list(Path("out").iterdir())) == 5
@@ -147,17 +149,17 @@ def test_killed_predict_leaves_no_file(here: Path) -> None:
 def test_killed_fit_goes_on_from_its_checkpoint(here: Path) -> None:
     program = (
         "import functools, os, signal, sys\n"
-        "import arcmeans.cli.cluster as cluster\n"
-        "from arcmeans.cli.console import Stage\n"
+        "import arcmeans._cli.cluster as cluster\n"
+        "from arcmeans._cli.console import Stage\n"
         "cluster.SphericalKMeans = functools.partial(\n"
         "    cluster.SphericalKMeans, checkpoint_seconds=0)\n"
         "def reach(self, done, note=''):\n"
         "    self.done = done\n"
         "    if done == 5: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Stage.reach = reach\n"
-        "sys.exit(arcmeans.cli.main(sys.argv[1:]))"
+        "sys.exit(arcmeans._cli.main(sys.argv[1:]))"
     )
-    command = [sys.executable, "-c", f"import arcmeans.cli.app\n{program}", *CLUSTER]
+    command = [sys.executable, "-c", f"import arcmeans._cli.app\n{program}", *CLUSTER]
     done = subprocess.run([*command, "--checkpoint", "fit.npz"], cwd=here, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert seen(here) == ["fit.npz", "rows.npy"]

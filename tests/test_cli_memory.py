@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans.cli import main
+from arcmeans._cli import main
 
 from .cli_inputs import sentences
 from .marks import measures_memory
@@ -20,9 +20,9 @@ pytestmark = [
 
 PROGRAM = """
 import re, sys
-import arcmeans.cli.app, arcmeans.cli.predict
-arcmeans.cli.predict.part_size = lambda k: 1000
-code = arcmeans.cli.main(sys.argv[1:])
+import arcmeans._cli.app, arcmeans._cli.predict
+arcmeans._cli.predict.part_size = lambda k: 1000
+code = arcmeans._cli.main(sys.argv[1:])
 print(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
 sys.exit(code)
 """

@@ -20,8 +20,8 @@ from distributed import Client, LocalCluster, WorkerPlugin
 import arcmeans
 import arcmeans.dask
 from arcmeans import RowStore, SphericalKMeans
-from arcmeans.engine import ALGORITHMS
-from arcmeans.initialise import METHODS
+from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._seeding.methods import METHODS
 
 from .cases import CASES
 from .test_long_fits import BreakError, break_at
@@ -232,7 +232,7 @@ class TestFit:
 
     def test_partitions_are_shared_out(self):
         """To the workers that have them, evenly, by their threads."""
-        from arcmeans.dask.parts import share_out
+        from arcmeans.dask._parts import share_out
 
         def shared(having, threads, owners=None):
             owners = [""] * len(having) if owners is None else owners
@@ -248,7 +248,7 @@ class TestFit:
 
 
 def kept_fits(dask_worker):
-    from arcmeans.dask import worker
+    from arcmeans.dask import _worker as worker
 
     return len(worker._residents.get(dask_worker, {}))
 
@@ -569,7 +569,7 @@ def test_a_scheduler_that_stays_away(tmp_path):
 
 
 def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
-    from arcmeans.dask import parts
+    from arcmeans.dask import _parts as parts
 
     started = []
 

@@ -12,10 +12,11 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import Bunch
 
 from arcmeans import datasets
-from arcmeans.datasets import cache, corpora
+from arcmeans.datasets import _cache as cache
+from arcmeans.datasets import _corpora as corpora
 from arcmeans.datasets.__main__ import main
-from arcmeans.datasets.download import Remote
-from arcmeans.datasets.matrices import read_matrix, tfidf
+from arcmeans.datasets._download import Remote
+from arcmeans.datasets._matrices import read_matrix, tfidf
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def no_network(monkeypatch):
         raise OSError("no network in this test")
 
     monkeypatch.setattr("urllib.request.urlopen", urlopen)
-    monkeypatch.setattr("arcmeans.datasets.download.PAUSE", 0.0)
+    monkeypatch.setattr("arcmeans.datasets._download.PAUSE", 0.0)
 
 
 def small(name="simpsons-wiki"):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from arcmeans import datasets
-from arcmeans.datasets import dblp, xml
+from arcmeans.datasets import _dblp as dblp
+from arcmeans.datasets import _xml as xml
 
 HEAD = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <!DOCTYPE dblp SYSTEM "dblp-2019-11-22.dtd">

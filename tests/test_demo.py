@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans import SphericalKMeans, demo
-from arcmeans.engine import ALGORITHMS
+from arcmeans import SphericalKMeans
+from arcmeans._cli import demonstration as demo
+from arcmeans._engines.memory import ALGORITHMS
 
 MODULE = '''"""A module."""
 
@@ -214,7 +215,7 @@ def test_without_output_it_tells_of_the_page(capsys: pytest.CaptureFixture[str])
 
 
 def test_output_needs_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delitem(sys.modules, "arcmeans.cli.demonstrate", raising=False)
+    monkeypatch.delitem(sys.modules, "arcmeans._cli.demo", raising=False)
     monkeypatch.setitem(sys.modules, "click", None)
     with pytest.raises(SystemExit, match=r"needs click, .* pip install 'arcmeans\[cli\]'"):
         demo.main(["-k", "3", "--output", str(tmp_path / "out")])

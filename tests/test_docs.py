@@ -15,7 +15,9 @@ def test_readme():
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("module", ["arcmeans.estimator", "arcmeans.minibatch", "arcmeans.store"])
+@pytest.mark.parametrize(
+    "module", ["arcmeans._api.kmeans", "arcmeans._api.minibatch", "arcmeans._rows.store"]
+)
 def test_docstrings(module):
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted > 0

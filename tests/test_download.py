@@ -8,8 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from arcmeans import datasets
-from arcmeans.datasets import dblp, download
-from arcmeans.datasets.download import Remote, fetch
+from arcmeans.datasets import _dblp as dblp
+from arcmeans.datasets import _download as download
+from arcmeans.datasets._download import Remote, fetch
 
 from .test_dblp import written
 

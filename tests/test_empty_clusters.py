@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from arcmeans import SphericalKMeans
-from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
-from arcmeans.initialise import given_centers
-from arcmeans.rows import unit_rows
-from arcmeans.sieve import UNKNOWN
+from arcmeans._algorithms.sieve import UNKNOWN
+from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._seeding.methods import given_centers
 
 
 def passed(X, init, algorithm="lloyd"):

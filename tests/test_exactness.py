@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans.engine import ALGORITHMS, HAMERLY_UPDATES, Engine, EngineOptions
-from arcmeans.initialise import given_centers
-from arcmeans.loop import run
-from arcmeans.rows import unit_rows
+from arcmeans._engines.memory import ALGORITHMS, HAMERLY_UPDATES, Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._run.loop import run
+from arcmeans._seeding.methods import given_centers
 
 from .oracle import spherical_kmeans
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from arcmeans import SphericalKMeans, clusters, explain
+from arcmeans import SphericalKMeans, explain
+from arcmeans._analysis import affinities as clusters
 
 N, D, K = 90, 12, 3
 NAMES = [f"word{f}" for f in range(D)]

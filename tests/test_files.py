@@ -20,9 +20,10 @@ from safetensors.numpy import save_file
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
-from arcmeans import SphericalKMeans, _core, files
-from arcmeans.engine import ALGORITHMS
-from arcmeans.result import CenterSums
+from arcmeans import SphericalKMeans, _core
+from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._models import files
+from arcmeans._run.records import CenterSums
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((90, 14)) * (RNG.random((90, 14)) < 0.5)

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
 from arcmeans._core import native
-from arcmeans.engine import ALGORITHMS
-from arcmeans.initialise import METHODS
-from arcmeans.rows import unit_rows
+from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._rows.rows import unit_rows
+from arcmeans._seeding.methods import METHODS
 
 K = 6
 

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
-from arcmeans.centers import place_rows
-from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
 
 
 def both(rows, centers, i, k):

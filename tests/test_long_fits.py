@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans import Iteration, SphericalKMeans, progress
+from arcmeans import Iteration, SphericalKMeans
+from arcmeans._run import progress
 
 X = np.random.default_rng(0).standard_normal((400, 9))
 SAME_COLUMNS = ["iteration", "changed", "relocated", "objective", "movement"]

@@ -6,9 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from arcmeans import SphericalKMeans, memory
-from arcmeans.engine import ALGORITHMS, Engine, EngineOptions
-from arcmeans.rows import unit_rows
+from arcmeans import SphericalKMeans
+from arcmeans._algorithms import memory
+from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._support import memory as limits
 
 X = np.random.default_rng(0).random((50, 4))
 MIB = 2**20
@@ -87,7 +89,7 @@ FREE = {"proc/meminfo": "MemTotal: 9999999 kB\nMemFree: 1 kB\nMemAvailable:   10
 
 @pytest.fixture
 def no_address_limit(monkeypatch):
-    monkeypatch.setattr(memory, "_left_of_address_space", lambda base: None)
+    monkeypatch.setattr(limits, "_left_of_address_space", lambda base: None)
 
 
 @pytest.mark.usefixtures("no_address_limit")
@@ -140,7 +142,7 @@ def no_address_limit(monkeypatch):
     ],
 )
 def test_available(tmp_path, files, expected):
-    assert memory.available(system(tmp_path, {**FREE, **files})) == expected
+    assert limits.available(system(tmp_path, {**FREE, **files})) == expected
 
 
 @pytest.mark.usefixtures("no_address_limit")
@@ -152,12 +154,12 @@ def test_without_proc_the_system_is_asked(tmp_path, monkeypatch):
             raise ValueError("unrecognized configuration name")
         return known[name]
 
-    monkeypatch.setattr(memory.os, "sysconf", sysconf)
-    assert memory.available(tmp_path) == 4096 * 1000
+    monkeypatch.setattr(limits.os, "sysconf", sysconf)
+    assert limits.available(tmp_path) == 4096 * 1000
     known["SC_AVPHYS_PAGES"] = 10
-    assert memory.available(tmp_path) == 4096 * 10
+    assert limits.available(tmp_path) == 4096 * 10
     known.clear()
-    assert memory.available(tmp_path) is None
+    assert limits.available(tmp_path) is None
 
 
 def test_the_limit_on_address_space(tmp_path, monkeypatch):
@@ -165,12 +167,12 @@ def test_the_limit_on_address_space(tmp_path, monkeypatch):
     root = system(tmp_path, {**FREE, "proc/self/statm": "100 50 3\n"})
     limit = [50 * MIB]
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limit[0], limit[0]))
-    assert memory.available(root) == 50 * MIB - 100 * resource.getpagesize()
+    assert limits.available(root) == 50 * MIB - 100 * resource.getpagesize()
     limit[0] = resource.RLIM_INFINITY
-    assert memory.available(root) == 100 * MIB
+    assert limits.available(root) == 100 * MIB
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert memory.available(root) == 100 * MIB
+    assert limits.available(root) == 100 * MIB
 
 
 def test_this_system_tells():
-    assert memory.available() > 0
+    assert limits.available() > 0

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 import sklearn.metrics
 
-from arcmeans import SphericalKMeans, clusters, metrics
+from arcmeans import SphericalKMeans, metrics
+from arcmeans._analysis import affinities as clusters
 
 CONTAINERS = [np.array, np.asfortranarray, sp.csr_array, sp.csc_matrix]
 

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from arcmeans import MiniBatchSphericalKMeans, SphericalKMeans, _core, running_sums
+from arcmeans import MiniBatchSphericalKMeans, SphericalKMeans, _core
+from arcmeans._minibatch import stream as running_sums
 
 from .oracle import unit
 from .test_running import run_python
@@ -501,7 +502,7 @@ def test_ctrl_c_leaves_the_estimator_fitted():
         import os, signal, warnings
         import numpy as np
         from arcmeans import MiniBatchSphericalKMeans
-        from arcmeans.running_sums import Stream
+        from arcmeans._minibatch.stream import Stream
         steps, step = [], Stream.step
         def step_and_interrupt(self, *arguments):
             steps.append(1)

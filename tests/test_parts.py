@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans import _core
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.layout import exact_sum, layout_of, weigh
-from arcmeans.messages import packed, placed, snapshot, unpacked
-from arcmeans.rows import concatenated, laid_out, unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._centers.wire import packed, placed, snapshot, unpacked
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.layout import exact_sum, layout_of, weigh
+from arcmeans._rows.rows import concatenated, laid_out, unit_rows
 
 from .test_seeding import text_like
 
@@ -71,7 +71,7 @@ def rows_of(X, here, dense):
 
 
 def layout_like(rows):
-    from arcmeans.layout import Layout
+    from arcmeans._rows.layout import Layout
 
     return Layout(
         n_rows=rows.n_rows,
@@ -129,7 +129,7 @@ def test_rows_one_after_another():
 
 
 def test_layout_of_parts():
-    from arcmeans.dask.worker import summarize
+    from arcmeans.dask._worker import summarize
 
     X = text_like()
     whole = unit_rows(X)

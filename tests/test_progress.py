@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from arcmeans.datasets import progress
+from arcmeans.datasets import _progress as progress
 
 
 class Terminal(io.StringIO):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans import layout
-from arcmeans.centers import place_sums, sums_of
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.layout import frequent
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_sums, sums_of
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows import layout
+from arcmeans._rows.layout import frequent
+from arcmeans._rows.rows import unit_rows
 
 from .marks import measures_memory
 from .test_sieve import Pushed, assert_bounds_hold, best_by_reference, full, split, topics
@@ -141,10 +141,10 @@ def test_no_more_features_are_frequent_than_the_rows_are_worth(monkeypatch):
 
 PROGRAM = """
 import numpy as np, scipy.sparse as sp
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.loop import run
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._run.loop import run
+from arcmeans._rows.rows import unit_rows
 
 def peak():
     with open("/proc/self/status") as status:

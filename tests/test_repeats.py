@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.loop import run
-from arcmeans.repeats import WORTH, distinct
-from arcmeans.rows import Rows, unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.equal_rows import WORTH, distinct
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.rows import Rows, unit_rows
+from arcmeans._run.loop import run
 
 from .test_exactness import assert_same_bits
 from .test_sieve import full

@@ -16,10 +16,10 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
-from arcmeans.cli import main
-from arcmeans.cli.report import data, layout, page, write_report
-from arcmeans.cli.results import Results, Times
-from arcmeans.cli.sources import Rows
+from arcmeans._cli import main
+from arcmeans._cli.report import data, layout, page, write_report
+from arcmeans._cli.results import Results, Times
+from arcmeans._cli.sources import Rows
 
 from .cli_inputs import TOPICS, matrix, matrix_file, sentences, text_file
 

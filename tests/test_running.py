@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 import arcmeans
 from arcmeans import SphericalKMeans, _core
-from arcmeans.validation import threads
+from arcmeans._rows.validation import threads
 
 X = np.random.default_rng(0).random((600, 24))
 
@@ -45,7 +45,7 @@ def test_fits_in_many_threads_at_once():
 
 
 @pytest.mark.threads
-@pytest.mark.parametrize("algorithm", arcmeans.engine.ALGORITHMS)
+@pytest.mark.parametrize("algorithm", arcmeans._engines.memory.ALGORITHMS)
 def test_more_threads_than_rows(algorithm):
     one = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=1).fit(X[:7])
     many = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=64).fit(X[:7])
@@ -76,7 +76,7 @@ def test_ctrl_c_leaves_the_estimator_fitted():
         import os, signal, threading, warnings
         import numpy as np
         from arcmeans import SphericalKMeans
-        from arcmeans.engine import Engine
+        from arcmeans._engines.memory import Engine
         X = np.random.default_rng(0).standard_normal((60000, 60)).astype(np.float32)
         passes, assign = [], Engine.assign
         def assign_and_interrupt(self, centers):
@@ -103,7 +103,7 @@ def test_ctrl_c_leaves_the_estimator_fitted():
 
 
 def test_an_interrupt_by_the_last_iteration_is_not_swallowed(monkeypatch):
-    from arcmeans import engine
+    from arcmeans._engines import memory as engine
 
     assign = engine.Engine.assign
 

@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.layout import Frequent
-from arcmeans.loop import run
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.layout import Frequent
+from arcmeans._rows.rows import unit_rows
+from arcmeans._run.loop import run
 
 from .test_exactness import assert_same_bits
 

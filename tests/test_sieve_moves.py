@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
-from arcmeans.centers import place_rows
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
 
 from .test_sieve import (
     LINE,

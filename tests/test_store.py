@@ -15,11 +15,11 @@ import scipy.sparse as sp
 
 import arcmeans
 from arcmeans import RowStore, SphericalKMeans, seed
-from arcmeans.engine import ALGORITHMS
-from arcmeans.initialise import METHODS
-from arcmeans.sieve import bound_bytes
-from arcmeans.store import HEADER
-from arcmeans.streamed import StreamedEngine
+from arcmeans._algorithms.sieve import bound_bytes
+from arcmeans._engines.disk import StreamedEngine
+from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._rows.store import HEADER
+from arcmeans._seeding.methods import METHODS
 
 from .cases import CASES
 from .marks import measures_memory

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans.centers import place_rows
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows
+from arcmeans._rows.rows import unit_rows
 
 
 def vectors(centers, rows, k):

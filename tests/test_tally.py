@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcmeans.centers import place_rows, sums_of
-from arcmeans.engine import Engine, EngineOptions
-from arcmeans.initialise import given_centers
-from arcmeans.loop import run
-from arcmeans.rows import unit_rows
+from arcmeans._centers.placing import place_rows, sums_of
+from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._rows.rows import unit_rows
+from arcmeans._run.loop import run
+from arcmeans._seeding.methods import given_centers
 
 from .test_exactness import assert_same_bits
 from .test_sieve import full

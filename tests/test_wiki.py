@@ -7,7 +7,7 @@ import py7zr
 import pytest
 
 from arcmeans import datasets
-from arcmeans.datasets import wiki
+from arcmeans.datasets import _wiki as wiki
 
 PAGE = "<page><title>{}</title><ns>{}</ns>{}<revision><text>{}</text></revision></page>"
 WIKI = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11">{}</mediawiki>'

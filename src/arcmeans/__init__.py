@@ -1,16 +1,20 @@
 """Exact, fast spherical k-means: sparse text vectors first, dense embeddings too."""
 
+import importlib
 from importlib.metadata import version
+from types import ModuleType
 
-from . import metrics
-from .choose import choose_k
-from .config import show_config
-from .estimator import SphericalKMeans
-from .explanation import explain
-from .minibatch import MiniBatchSphericalKMeans
-from .result import Iteration
-from .seeding import Seeding, seed
-from .store import RowStore
+from ._analysis.choose import choose_k
+from ._analysis.explain import explain
+from ._api.config import show_config
+from ._api.kmeans import SphericalKMeans
+from ._api.minibatch import MiniBatchSphericalKMeans
+from ._api.seed import Seeding, seed
+from ._rows.store import RowStore
+from ._run.records import Iteration
+
+_MODULES = ("dask", "datasets", "memory", "metrics")
+"""Public modules, each loaded when it is first used."""
 
 __version__ = version("arcmeans")
 __all__ = [
@@ -21,7 +25,16 @@ __all__ = [
     "SphericalKMeans",
     "choose_k",
     "explain",
-    "metrics",
     "seed",
     "show_config",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES, "__version__"])

@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .measures import (
+from ._analysis.measures import (
     calinski_harabasz,
     checked_labels,
     silhouettes,
     simplified_silhouettes,
     weighted_mean,
 )
-from .validation import check_integer, checked_rows, threads
+from ._rows.validation import check_integer, checked_rows, threads
 
 __all__ = [
     "calinski_harabasz_score",

@@ -7,6 +7,6 @@ except ImportError as error:
         f"arcmeans.dask needs a package that is not installed ({error}): pip install arcmeans[dask]"
     ) from error
 
-from .estimator import SphericalKMeans
+from ._estimator import SphericalKMeans
 
 __all__ = ["SphericalKMeans"]

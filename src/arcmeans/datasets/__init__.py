@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache, corpora, dblp, wiki
-from .cache import Dataset, folder
-from .download import Remote, digest, fetch
+from . import _cache as cache
+from . import _corpora as corpora
+from . import _dblp as dblp
+from . import _wiki as wiki
+from ._cache import Dataset, folder
+from ._download import Remote, digest, fetch
 
 __all__ = ["NAMES", "TITLES", "Dataset", "folder", "load"]
 

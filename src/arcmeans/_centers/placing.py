@@ -1,0 +1,71 @@
+"""Centers going into the core and coming out of it, as integer vectors in fixed point."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .. import _core
+from .._rows.rows import AnyLayout, Rows
+from .._run.records import CenterSums
+
+
+def fixed_entries(
+    rows: AnyLayout, seeds: Rows, i: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Row i of ``seeds`` as a center of ``rows``: ranks, and integers."""
+    features, values = seeds.entries(i)
+    fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
+    return _ranks(rows, features), fixed
+
+
+def empty_centers(rows: AnyLayout, n_centers: int, one: float) -> _core.native.Centers:
+    """Centers for use with ``rows``, none of them placed yet."""
+    return _core.native.Centers(n_centers, rows.n_features, one, rows.n_frequent(n_centers))
+
+
+def place_rows(
+    rows: AnyLayout, seeds: Rows, which: NDArray[np.int64] | None = None
+) -> _core.native.Centers:
+    """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
+    picked = range(seeds.n_rows) if which is None else which
+    centers = empty_centers(rows, len(picked), rows.one)
+    for j, i in enumerate(picked):
+        centers.place(j, *fixed_entries(rows, seeds, int(i)))
+    return centers
+
+
+def place_sums(rows: AnyLayout, sums: CenterSums) -> _core.native.Centers:
+    """Centers from the integer vectors of an earlier run, for use with ``rows``."""
+    vectors = sums.vectors
+    centers = empty_centers(rows, vectors.shape[0], sums.one)
+    for j in range(vectors.shape[0]):
+        at = slice(vectors.indptr[j], vectors.indptr[j + 1])
+        centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])
+    return centers
+
+
+def entries_of(
+    centers: _core.native.Centers, by_rank: NDArray[np.int32] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Where each center begins, its features in ascending order and their sums.
+
+    The features are ranks, or with ``by_rank`` the caller's.
+    """
+    starts = np.concatenate([[0], np.cumsum(centers.sizes())])
+    features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    centers.entries(starts, by_rank, features, values)
+    return starts, features, values
+
+
+def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
+    """The integer vectors of centers used with ``rows``, in the caller's feature order."""
+    scales = np.array(centers.scales)
+    starts, features, values = entries_of(centers, rows.by_rank)
+    vectors = sp.csr_array((values, features, starts), shape=(len(scales), rows.n_features))
+    return CenterSums(vectors, scales, centers.one)
+
+
+def _ranks(rows: AnyLayout, features: NDArray[Any]) -> NDArray[np.int32]:
+    return (features if rows.rank is None else rows.rank[features]).astype(np.int32, copy=False)

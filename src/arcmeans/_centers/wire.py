@@ -1,0 +1,115 @@
+"""Centers and changes of sums as plain arrays, on their way from one process to another.
+
+Both are integers, so what arrives and is added up or moved by elsewhere has the same bits there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._rows.rows import AnyLayout
+from .placing import empty_centers, entries_of
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How the sums of the clusters change: only the clusters and features that do."""
+
+    rows: NDArray[np.int64]
+    """For each cluster, the rows that came less those that went."""
+    touched: NDArray[np.uint8]
+    """1 where a row came or went."""
+    starts: NDArray[np.int64]
+    """Where the entries of each cluster begin, and the end."""
+    features: NDArray[np.int32]
+    """By rank."""
+    values: NDArray[np.int64]
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.rows, self.touched, self.starts, self.features, self.values)
+        return sum(array.nbytes for array in arrays)
+
+
+def packed(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
+    """The changes that the core has collected."""
+    starts = np.zeros(n_clusters + 1, np.int64)
+    changes.sizes(starts[1:])
+    np.cumsum(starts, out=starts)
+    rows, touched = np.empty(n_clusters, np.int64), np.empty(n_clusters, np.uint8)
+    features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    changes.copy(rows, touched, features, values)
+    return Changes(rows, touched, starts, features, values)
+
+
+def add(total: _core.native.SumChanges, changes: Changes, n_features: int, n_threads: int) -> None:
+    """Adds changes from elsewhere to those of the core."""
+    total.add(
+        changes.rows,
+        changes.touched,
+        changes.starts,
+        changes.features,
+        changes.values,
+        n_features,
+        n_threads,
+    )
+
+
+def unpacked(changes: Changes, n_features: int, n_threads: int = 1) -> _core.native.SumChanges:
+    total = _core.native.SumChanges(len(changes.rows))
+    add(total, changes, n_features, n_threads)
+    return total
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Centers in full, with what it takes to move them on."""
+
+    one: float
+    starts: NDArray[np.int64]
+    features: NDArray[np.int32]
+    values: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    """The rows of each cluster."""
+    detached: NDArray[np.uint8]
+    """1 where the vector is not the sum of the rows (``cpp/centers.hpp``)."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.starts.nbytes + self.features.nbytes + self.values.nbytes
+
+
+def snapshot(centers: _core.native.Centers) -> Snapshot:
+    n_clusters = len(centers.scales)
+    starts, features, values = entries_of(centers)
+    return Snapshot(
+        one=centers.one,
+        starts=starts,
+        features=features,
+        values=values,
+        counts=np.array(centers.counts),
+        detached=np.array([centers.detached(j) for j in range(n_clusters)], np.uint8),
+    )
+
+
+def placed(taken: Snapshot, layout: AnyLayout, n_threads: int = 1) -> _core.native.Centers:
+    """Centers that are, and will move, like those the snapshot was taken of."""
+    n_clusters = len(taken.counts)
+    centers = empty_centers(layout, n_clusters, taken.one)
+    for j in range(n_clusters):
+        at = slice(taken.starts[j], taken.starts[j + 1])
+        centers.place(j, taken.features[at], taken.values[at])
+    # A move to where it stands makes a vector the sum of its rows.
+    attached = np.repeat(taken.detached == 0, np.diff(taken.starts))
+    sizes = np.where(taken.detached == 0, np.diff(taken.starts), 0)
+    changes = Changes(
+        rows=taken.counts,
+        touched=(taken.counts > 0).astype(np.uint8),
+        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        features=taken.features[attached],
+        values=taken.values[attached],
+    )
+    centers.move(unpacked(changes, layout.n_features, n_threads), n_threads)
+    return centers

@@ -1,0 +1,76 @@
+"""The center of each row and the next best one, by the arithmetic of the fit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._api.kmeans import SphericalKMeans
+from .._centers.placing import place_sums
+from .._rows.validation import checked_rows, threads
+from .console import UserError
+
+VALUES = 2**22
+"""Similarities held at a time."""
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """Rows without a direction have label −1 and NaN, and so has a second where k is 1."""
+
+    labels: NDArray[np.int32]
+    similarities: NDArray[np.float64]
+    seconds: NDArray[np.int32]
+    second_similarities: NDArray[np.float64]
+
+
+def part_size(n_clusters: int) -> int:
+    """Rows to take at a time."""
+    return min(8192, max(512, VALUES // n_clusters))
+
+
+def similarities_of(model: SphericalKMeans, X: Any) -> NDArray[np.float64]:
+    """Of each row of X to each center; NaN for rows without a direction."""
+    n_threads, sums = threads(model.n_threads), model._center_sums()
+    n_clusters, n_features = sums.vectors.shape
+    if X.shape[1] != n_features:
+        raise UserError(f"the rows have {X.shape[1]:,} features, but the model has {n_features:,}.")
+    rows = checked_rows(X, n_threads=n_threads)
+    similarities = np.empty((rows.n_rows, n_clusters))
+    centers = place_sums(rows, sums)
+    _core.native.similarity_matrix(rows.native(), centers, n_threads, similarities)
+    similarities[rows.zero != 0] = np.nan
+    return similarities
+
+
+def assign(model: SphericalKMeans, X: Any) -> Assigned:
+    """Of all rows of X; they should be few, or taken by parts: see ``part_size``."""
+    similarities = similarities_of(model, X)
+    n_rows, n_clusters = similarities.shape
+    every, zero = np.arange(n_rows), np.isnan(similarities[:, 0])
+    labels = similarities.argmax(axis=1)  # the first at a tie, as in a fit
+    best = similarities[every, labels]
+    similarities[every, labels] = -np.inf
+    seconds = similarities.argmax(axis=1)
+    other = similarities[every, seconds]
+    none = zero | (n_clusters == 1)
+    return Assigned(
+        np.where(zero, -1, labels).astype(np.int32),
+        np.where(zero, np.nan, np.clip(best, -1.0, 1.0)),
+        np.where(none, -1, seconds).astype(np.int32),
+        np.where(none, np.nan, np.clip(other, -1.0, 1.0)),
+    )
+
+
+def assign_parts(model: SphericalKMeans, X: Any) -> Assigned:
+    """Of all rows of X, with the similarities of a part in memory."""
+    size = part_size(model.n_clusters)
+    parts = [assign(model, X[i : i + size]) for i in range(0, X.shape[0], size)]
+    return Assigned(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in Assigned.__dataclass_fields__
+        )
+    )

@@ -1,0 +1,76 @@
+"""``arcmeans demo``: the demonstration, with a page to look at."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import models
+from .cluster import FILES, write
+from .console import UserError
+from .demonstration import Docstring, Effort, main
+from .output import check_folder
+from .results import Results, Times
+from .sources import Rows, snippet
+
+DEFAULT = "arcmeans-demo"
+
+
+@click.command(short_help="Cluster the docstrings of Python, and look at them.")
+@click.option(
+    "-k",
+    "--clusters",
+    type=click.IntRange(1),
+    default=24,
+    show_default=True,
+    metavar="K",
+    help="How many clusters.",
+)
+@click.option(
+    "-o",
+    "--output",
+    default=DEFAULT,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where to write; what a demo wrote there before is replaced.",
+)
+def demo(clusters: int, output: str) -> int:
+    """Cluster the docstrings of Python's standard library; nothing is downloaded.
+
+    \b
+    Examples:
+      arcmeans demo
+      arcmeans demo -k 12 -o /tmp/demo
+    """
+    return main(["--clusters", str(clusters), "--output", output])
+
+
+def prepared(output: str) -> Callable[..., str]:
+    """Checks that the folder can be written; the function given back writes it and says so."""
+    try:
+        check_folder(Path(output), True, FILES)
+    except UserError as error:
+        raise SystemExit(f"arcmeans.demo: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"arcmeans.demo: {error.filename}: {error.strerror}") from error
+
+    def write_page(
+        X: Any, docstrings: Sequence[Docstring], terms: list[str], effort: Effort
+    ) -> str:
+        ids = [docstring.name for docstring in docstrings]
+        rows = Rows(X, ids, [snippet(d.text) for d in docstrings], None, "documents")
+        models.name_features(effort.model, None, terms)
+        results = Results.of(
+            "Docstrings of Python's standard library",
+            rows,
+            effort.model,
+            Times(None, effort.seconds),
+        )
+        try:
+            write(Path(output), True, rows, results)
+        except OSError as error:
+            raise SystemExit(f"arcmeans.demo: {error.filename}: {error.strerror}") from error
+        return f"Report: {Path(output) / 'report.html'}"
+
+    return write_page

@@ -1,0 +1,88 @@
+"""Batches drawn from rows held in memory, and when enough of them have been seen."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.random import sample_without_replacement
+
+from .._rows.rows import Rows
+from .stream import Step
+
+
+def plain(rows: Rows) -> Rows:
+    """The rows with their features in the caller's order, in which batches agree."""
+    if rows.features is None or rows.by_rank is None:
+        return rows
+    order = np.arange(rows.n_features, dtype=np.int32)
+    return dataclasses.replace(rows, features=rows.by_rank[rows.features], by_rank=order)
+
+
+def picked(rows: Rows, which: NDArray[np.int64]) -> Rows:
+    """Some of the rows, with their weights."""
+    weights = None if rows.weights is None else rows.weights[which]
+    some = dataclasses.replace(rows, zero=rows.zero[which], weights=weights)
+    if rows.starts is None or rows.features is None:
+        return dataclasses.replace(some, values=rows.values[which])
+    first = rows.starts[which]
+    starts = np.concatenate([[0], np.cumsum(rows.starts[which + 1] - first)])
+    at = np.arange(starts[-1]) + np.repeat(first - starts[:-1], np.diff(starts))
+    return dataclasses.replace(
+        some, starts=starts, features=rows.features[at], values=rows.values[at]
+    )
+
+
+@dataclasses.dataclass
+class Watch:
+    """When to stop, by the rules of scikit-learn's MiniBatchKMeans."""
+
+    smoothing: float
+    """The share of the newest batch in the smoothed inertia."""
+    tol: float
+    """Movement at which the centers stand still; 0: never."""
+    patience: int | None
+    """Batches without a gain."""
+    smoothed: float = math.nan
+    least: float = math.inf
+    without_gain: int = 0
+
+    def converged(self, step: Step, size: int) -> bool:
+        found = step.inertia / size
+        if math.isnan(self.smoothed):
+            self.smoothed = found
+        else:
+            self.smoothed = self.smoothed * (1 - self.smoothing) + found * self.smoothing
+        if self.tol > 0 and step.movement <= self.tol:
+            return True
+        self.without_gain = 0 if self.smoothed < self.least else self.without_gain + 1
+        self.least = min(self.least, self.smoothed)
+        return self.patience is not None and self.without_gain >= self.patience
+
+
+def sample_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Rows:
+    """Rows that can move a center, each at most once."""
+    n_rows = len(rows.usable)
+    if size >= n_rows:
+        return picked(rows, rows.usable)
+    drawn = sample_without_replacement(n_rows, size, random_state=random_state)
+    return picked(rows, rows.usable[drawn])
+
+
+def batches_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Callable[[], Rows]:
+    """Draws batches with replacement by weight; a row drawn twice is a row of weight 2."""
+    usable, weights = rows.usable, rows.weights
+    reach = None if weights is None else np.cumsum(weights[usable])
+
+    def draw() -> Rows:
+        if reach is None:
+            drawn = random_state.randint(len(usable), size=size)
+        else:
+            at = random_state.random_sample(size) * reach[-1]
+            drawn = np.minimum(np.searchsorted(reach, at, side="right"), len(usable) - 1)
+        which, times = np.unique(drawn, return_counts=True)
+        batch = picked(rows, usable[which])
+        return dataclasses.replace(batch, weights=times.astype(np.float64), weight_scale=1.0)
+
+    return draw

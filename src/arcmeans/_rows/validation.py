@@ -1,0 +1,215 @@
+"""Bad input gets an error that names the parameter, its value and the limit, before any work."""
+
+import difflib
+import math
+import numbers
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from .._support.cpus import usable_cpus
+from .rows import AnyLayout, Rows, unit_rows
+
+MOST_THREADS = 1024
+"""More are of no use and only cost."""
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} should be an integer >= {least}.")
+
+
+def check_number(name: str, value: Any, least: float) -> None:
+    if not isinstance(value, numbers.Real) or not (least <= float(value) < math.inf):
+        raise ValueError(f"{name}={value!r} should be a number >= {least:g}.")
+
+
+def check_option(name: str, value: Any, options: Iterable[str], or_else: str = "") -> None:
+    options = tuple(options)
+    if value in options:
+        return
+    near = difflib.get_close_matches(str(value), options, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(repr(option) for option in options)
+    raise ValueError(f"{name}={value!r} should be one of {listed}{or_else}.{hint}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}={value!r} should be True or False.")
+
+
+def check_callable(name: str, value: Any) -> None:
+    if value is not None and not callable(value):
+        raise ValueError(f"{name}={value!r} should be None or a callable.")
+
+
+def check_path(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, (str, os.PathLike)):
+        raise ValueError(f"{name}={value!r} should be None or the path of a file.")
+
+
+def check_groups(n_groups: Any, n_clusters: int, algorithm: str) -> None:
+    """The groups of yinyang; where another algorithm runs, n_clusters may be fewer."""
+    if n_groups is None:
+        return
+    check_integer("n_groups", n_groups, 1)
+    if algorithm == "yinyang" and n_groups > n_clusters:
+        raise ValueError(f"n_groups={n_groups} should be <= n_clusters={n_clusters}.")
+
+
+def check_warm_start(X: Any, n_clusters: int, fitted_clusters: int, fitted_features: int) -> None:
+    """A warm start needs centers of the right number and length."""
+    if n_clusters != fitted_clusters:
+        raise ValueError(
+            f"warm_start=True begins at the fitted centers: n_clusters={n_clusters} should be the "
+            f"{fitted_clusters} that were fitted."
+        )
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] != fitted_features:
+        raise ValueError(
+            f"warm_start=True begins at the fitted centers: X has {shape[1]} features, but should "
+            f"have the {fitted_features} that were fitted."
+        )
+
+
+def threads(n_threads: int | None) -> int:
+    """The number of threads asked for, or that of the processors this process may use."""
+    if n_threads is None:
+        return usable_cpus()
+    check_integer("n_threads", n_threads, 1)
+    return min(int(n_threads), MOST_THREADS)
+
+
+def checked_rows(
+    X: Any,
+    *,
+    check: Callable[..., Any] = check_array,
+    sample_weight: ArrayLike | None = None,
+    n_threads: int,
+) -> Rows:
+    """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
+    check_unmasked("X", X)
+    X, dtype = as_native(X)
+    checked = check(X, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False)
+    return unit_rows(
+        checked,
+        sample_weight=checked_weights(sample_weight, checked.shape[0]),
+        n_threads=n_threads,
+        owned=_is_a_copy(checked, X),
+    )
+
+
+def as_native(X: Any) -> tuple[Any, Any]:
+    """X in the byte order of this machine, and the dtypes it may be taken in."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        X = X.astype(X.dtype.newbyteorder("="), copy=False)
+    if getattr(X, "dtype", None) == np.float16:
+        return X, np.float32
+    return X, [np.float64, np.float32]
+
+
+def check_enough(rows: AnyLayout, n_clusters: int) -> None:
+    """As many rows as clusters, that can move a center."""
+    usable = rows.n_usable
+    if rows.n_rows < n_clusters:
+        raise ValueError(f"n_samples={rows.n_rows} should be >= n_clusters={n_clusters}.")
+    if usable < n_clusters:
+        raise ValueError(
+            f"n_clusters={n_clusters} needs as many rows with a direction and a weight; of "
+            f"n_samples={rows.n_rows} only {usable} have them."
+        )
+
+
+def checked_centers(init: Any, n_clusters: int, rows: AnyLayout) -> Any:
+    """An array of centers, dense or sparse, of the right shape."""
+    check_unmasked("init", init)
+    init = check_array(
+        init,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+        input_name="init",
+    )
+    if init.shape != (n_clusters, rows.n_features):
+        raise ValueError(
+            f"init has shape {init.shape}, but n_clusters={n_clusters} centers of "
+            f"{rows.n_features} features need shape {(n_clusters, rows.n_features)}."
+        )
+    return init
+
+
+def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyLayout) -> NDArray[np.int64]:
+    """Row numbers for initial centers: as many as clusters, and in range."""
+    if len(init) != n_clusters:
+        raise ValueError(f"init names {len(init)} rows, but n_clusters={n_clusters}.")
+    wrong = (init < 0) | (init >= rows.n_rows)
+    if wrong.any():
+        raise ValueError(
+            f"init names row {init[np.argmax(wrong)]}, outside [0, n_samples={rows.n_rows})."
+        )
+    return init.astype(np.int64)
+
+
+def checked_weights(
+    weights: ArrayLike | None, n_rows: int, *, alone: bool = True
+) -> NDArray[np.float64] | None:
+    """Weights of all rows, or where they are not ``alone`` of a part of them."""
+    if weights is None:
+        return None
+    check_unmasked("sample_weight", weights)
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "biufO":
+        raise ValueError(f"sample_weight has dtype {weights.dtype}, expected real numbers.")
+    weights = weights.astype(np.float64, copy=False)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, expected {(n_rows,)}.")
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(f"sample_weight[{i}]={weights[i]} should be a finite number >= 0.")
+    if alone:
+        with np.errstate(over="ignore"):
+            check_weight_range(float(weights.max(initial=0.0)), float(weights.sum()))
+    return weights
+
+
+def check_weight_range(largest: float, total: float) -> None:
+    """Not all zero, and within what the fixed-point sums can be scaled to."""
+    if largest == 0.0:
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    if largest < 2.0**-1000 or total > 2.0**1000:
+        raise ValueError(
+            f"sample_weight has a largest value of {largest:g} and a sum of {total:g}; they should "
+            f"lie between {2.0**-1000:g} and {2.0**1000:g}."
+        )
+
+
+def check_unmasked(name: str, values: Any) -> None:
+    """A mask would be dropped on the way, and what it hides be taken for data."""
+    masked = np.count_nonzero(np.ma.getmaskarray(values)) if np.ma.isMaskedArray(values) else 0
+    if masked:
+        raise ValueError(
+            f"{name} is a masked array with {masked} of {values.size} values masked; masks are not "
+            "supported: fill the values in, or leave their rows out."
+        )
+
+
+def _is_a_copy(checked: Any, X: Any) -> bool:
+    """Whether validation made new arrays that are nobody else's."""
+    if sp.issparse(checked):
+        if not sp.issparse(X):
+            return False
+        given = [getattr(X, name, None) for name in ("data", "indices", "indptr")]
+        arrays = [a for a in given if isinstance(a, np.ndarray)]
+        made = (checked.data, checked.indices)
+        return not any(np.may_share_memory(a, b) for a in arrays for b in made)
+    return isinstance(X, np.ndarray) and not np.may_share_memory(checked, X)

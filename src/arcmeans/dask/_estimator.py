@@ -1,0 +1,162 @@
+"""``arcmeans.dask.SphericalKMeans``: :class:`arcmeans.SphericalKMeans` for rows on a cluster."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask import delayed
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .._api import kmeans as estimator
+from .._api.base import chords
+from .._centers.placing import place_sums
+from .._engines.memory import EngineOptions
+from .._engines.parts import Parts
+from .._rows.layout import exact_sum
+from .._rows.rows import AnyLayout
+from .._rows.validation import check_unmasked, checked_weights
+from .._run.records import Result
+from ._blocks import Blocks, blocks_of, lazy_array
+from ._engine import DaskEngine
+from ._parts import DaskParts, connected
+
+
+class SphericalKMeans(estimator.SphericalKMeans):
+    """Spherical k-means for rows on a Dask cluster.
+
+    Parameters, attributes and results are those of :class:`arcmeans.SphericalKMeans`, bit for bit,
+    however the rows are split over partitions and workers, and whatever becomes of the workers.
+    The current client is used, or one of a local cluster that is started and stays for others.
+
+    X is a dask array with dense or sparse blocks, a list of delayed blocks of rows, a
+    :class:`arcmeans.RowStore`, or a list of files: ``.npz`` of ``scipy.sparse.save_npz``, ``.npy``,
+    or folders of row stores. Stores and files are read by the workers, by the same path.
+    ``sample_weight`` is an array, or a dask array with a block for each block of X.
+
+    A task works on one partition with ``n_threads`` threads, None being one: a worker of several
+    threads works on several partitions. ``docs/scaling.md`` says how to choose partitions.
+
+    Attributes
+    ----------
+    labels_ : dask array of shape (n_samples,)
+        In the chunks of X. Its blocks are on the workers; they are found again if a worker is
+        lost, while the cluster lives.
+
+    traffic_ : list of Traffic
+        The bytes that each pass of the run sent to the workers, between them, and to the client.
+    """
+
+    traffic_: list[Any]
+
+    def _parts(
+        self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
+    ) -> Parts:
+        check_unmasked("X", X)
+        client = connected()
+        blocks = blocks_of(X, sum(client.nthreads().values()) or 1)
+        parts = DaskParts(client, blocks, sample_weight)
+        try:
+            self._check_features(parts.layout.n_features, reset)
+        except BaseException:
+            parts.close()
+            raise
+        return parts
+
+    def _engine_options(
+        self, layout: AnyLayout, n_threads: int, room: int | None = None
+    ) -> EngineOptions:
+        return super()._engine_options(layout, 1 if self.n_threads is None else n_threads, room)
+
+    def _run(self, engine: Any, *arguments: Any) -> Result:
+        result = super()._run(engine, *arguments)
+        assert isinstance(engine, DaskEngine)
+        self.traffic_ = engine.traffic
+        return result
+
+    def _attributes(self, layout: AnyLayout, result: Result) -> dict[str, Any]:
+        return {**super()._attributes(layout, result), "labels_": result.labels}
+
+    def predict(self, X: Any) -> Any:
+        """The most similar center of each row, block by block: a lazy array in the chunks of X."""
+        check_is_fitted(self)
+        return self._mapped(X, predicted, (), np.dtype(np.int32))
+
+    def transform(self, X: Any) -> Any:
+        """The cosine distance of each row to each center, block by block: a lazy array."""
+        check_is_fitted(self)
+        dtype = getattr(X, "dtype", self._dtype)
+        dtype = np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
+        return self._mapped(X, transformed, (self._n_features_out,), dtype)
+
+    def fit_transform(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Any:
+        """Cluster the rows of X and return their distances to the centers: see ``transform``."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the inertia of X for the fitted centers: see ``arcmeans.SphericalKMeans``."""
+        check_is_fitted(self)
+        blocks = blocks_of(X, 1)
+        model = delayed(self._local(), pure=False)
+        weights = self._split(sample_weight, blocks)
+        found = [
+            delayed(scored, pure=False)(model, block, mine)
+            for block, mine in zip(blocks.blocks, weights, strict=True)
+        ]
+        return 0.0 - max(0.0, float(sum(dask.compute(*found), Fraction(0))))
+
+    def _split(self, weights: Any, blocks: Blocks) -> list[Any]:
+        """The weights of each block."""
+        if weights is None:
+            return [None] * len(blocks.blocks)
+        if isinstance(weights, da.Array):
+            return list(weights.to_delayed())
+        sizes = blocks.sizes
+        if any(math.isnan(size) for size in sizes):
+            sizes = dask.compute(*(block.shape[0] for block in blocks.blocks))
+        checked = checked_weights(weights, int(sum(sizes)))
+        assert checked is not None
+        return np.split(checked, np.cumsum(sizes, dtype=np.int64)[:-1])
+
+    def _mapped(self, X: Any, step: Any, width: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A function of each block and the model, as a lazy array."""
+        blocks = blocks_of(X, 1)
+        model = delayed(self._local(), pure=False)
+        found = [delayed(step, pure=False)(model, block, dtype) for block in blocks.blocks]
+        return lazy_array(found, blocks.sizes, width, dtype)
+
+    def _local(self) -> estimator.SphericalKMeans:
+        """The fitted model without labels, for one block at a time."""
+        model = estimator.SphericalKMeans(self.n_clusters, n_threads=self.n_threads or 1)
+        model._sums, model._dtype, model._centers = self._sums, self._dtype, None
+        model.n_features_in_ = self.n_features_in_
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the labels in memory: a file cannot hold what lies on a cluster."""
+        state = super().__getstate__()
+        if isinstance(state.get("labels_"), da.Array):
+            state["labels_"] = state["labels_"].compute()
+        return state
+
+
+def predicted(model: estimator.SphericalKMeans, block: Any, dtype: np.dtype[Any]) -> Any:
+    return model.predict(block) if block.shape[0] else np.empty(0, dtype)
+
+
+def transformed(model: estimator.SphericalKMeans, block: Any, dtype: np.dtype[Any]) -> Any:
+    found = model.transform(block) if block.shape[0] else np.empty((0, model._n_features_out))
+    return found.astype(dtype, copy=False)
+
+
+def scored(model: estimator.SphericalKMeans, block: Any, weights: Any) -> Fraction:
+    """The inertia of a block, without rounding."""
+    if not block.shape[0]:
+        return Fraction(0)
+    rows = model._rows(block, 1, reset=False)
+    which, far = chords(rows, place_sums(rows, model._center_sums()), 1)
+    checked = checked_weights(weights, rows.n_rows, alone=False)
+    return exact_sum(far if checked is None else far * checked[which])
