@@ -83,6 +83,9 @@ clean:
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# A development build is for this machine; what all wheels have is INSTRUCTION_SETS=all.
+INSTRUCTION_SETS ?= native
+
 # --- The environment: tools and tests first, then the core, built in place and incrementally.
 
 need = { echo; echo "arcmeans: $(strip $(1))"; echo "$(strip $(2))"; echo; } >&2; exit 1
@@ -116,7 +119,7 @@ $(VENV)/.linters: $(VENV)/.tools
 	@touch $@
 
 # The core compiles with Clang too, on ARM and on x86-64 from its first instruction set to its last.
-CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++17 -DARCMEANS_MODULE=_native \
+CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++20 -I $(CURDIR)/cpp -DARCMEANS_MODULE=_native \
   -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wno-psabi -Werror
 CLANG_TARGETS := $(patsubst %,build/clang/%/.compiled,aarch64-linux-gnu@generic \
   $(addprefix x86_64-linux-gnu@,x86_64 x86_64_v3 x86_64_v4+avx512vnni))
@@ -132,7 +135,8 @@ build/clang/%/.compiled: $(VENV)/.linters $(CORE)
 
 $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(check_machine)
-	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON -e .
+	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON \
+	  -Ccmake.define.ARCMEANS_INSTRUCTION_SETS='$(INSTRUCTION_SETS)' -e .
 	@touch $@
 
 # --- A browser for the tests of the report: installed on Debian by root, elsewhere to be there.

@@ -16,7 +16,7 @@ from .test_exactness import assert_same_bits
 from .test_sieve import full
 
 LONGEST = 2**13
-"""Entries of the longest row whose changes can be told (``cpp/feature_changes.hpp``)."""
+"""Entries of the longest row whose changes can be told (``cpp/core/moves/feature_changes.hpp``)."""
 
 
 def assert_bounds_hold(engine, centers):

@@ -10,7 +10,7 @@ from .arrays import Arrays
 
 ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
 NEIGHBORS, NEIGHBORS_FEATURES = 128, 32
-"""What ``cpp/assign/neighbors.hpp`` keeps of a center: so many others, with copies of them for data
+"""What ``cpp/core/algorithms/neighbors.hpp`` keeps of a center: so many others, with copies of them for data
 of so few features."""
 _GROUPING_PASSES = 5
 

@@ -9,7 +9,7 @@ from .arrays import Arrays
 
 
 class TallyBounds:
-    """The bounds of all rows, as arrays (``cpp/assign/tally.hpp``)."""
+    """The bounds of all rows, as arrays (``cpp/core/algorithms/tally.hpp``)."""
 
     def __init__(self, rows: Rows, arrays: Arrays) -> None:
         self.lower: NDArray[np.float32] = arrays("lower", (rows.n_rows,), np.float32)

@@ -74,7 +74,7 @@ class Snapshot:
     counts: NDArray[np.int64]
     """The rows of each cluster."""
     detached: NDArray[np.uint8]
-    """1 where the vector is not the sum of the rows (``cpp/centers.hpp``)."""
+    """1 where the vector is not the sum of the rows (``cpp/core/centers/centers.hpp``)."""
 
     @property
     def nbytes(self) -> int:

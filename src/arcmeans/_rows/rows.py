@@ -3,7 +3,7 @@
 Sparse stays sparse and the caller's arrays are never written to. A row is scaled to length 1 and
 keeps the dtype of X; an all-zero row has no direction and is marked. The entries of a sparse row
 stay in ascending order of the caller's features, while the numbers stored are the features' ranks
-by falling document frequency (see ``cpp/rows.hpp`` for why).
+by falling document frequency (see ``cpp/core/rows/rows.hpp`` for why).
 """
 
 import math

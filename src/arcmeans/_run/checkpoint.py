@@ -3,7 +3,7 @@
 Between two passes a run depends on two things only: the labels going into the next pass (rows that
 were relocated included) and the integer vectors of the centers. A center either is the sum of its
 rows, which follows from the labels exactly, or is detached: its rows sum to zero, and its vector is
-what is left of a seed or of rows that went (``cpp/centers.hpp``). So every vector is placed, which
+what is left of a seed or of rows that went (``cpp/core/centers/centers.hpp``). So every vector is placed, which
 detaches it, and then moved by the sums of all rows from no label to theirs: where they sum to zero
 the vector stays, elsewhere it becomes the sum. The vectors stored are held against the outcome.
 

@@ -1,0 +1,106 @@
+#include "core/algorithms/assign.hpp"
+
+#include <stdexcept>
+
+#include "core/algorithms/elkan.hpp"
+#include "core/algorithms/hamerly.hpp"
+#include "core/algorithms/lloyd.hpp"
+#include "core/algorithms/simplified_elkan.hpp"
+#include "core/algorithms/simplified_hamerly.hpp"
+
+namespace arcmeans {
+
+Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
+            const PassOptions& options, HamerlyUpdate update, CenterTests* tests) {
+  centers.need_panels();
+  return visit(rows, [&](const auto& typed) -> Work {
+    using RowsOf = std::decay_t<decltype(typed)>;
+    switch (algorithm) {
+      case Algorithm::lloyd:
+        return pass_over_rows(typed, state, options, [&](Work& work) {
+          return Lloyd<RowsOf>(typed, centers, state, options, work);
+        });
+      case Algorithm::simplified_elkan:
+        return simplified_elkan(typed, centers, state, options);
+      case Algorithm::elkan:
+        return elkan(typed, centers, state, options, *tests);
+      case Algorithm::simplified_hamerly:
+        return simplified_hamerly(typed, centers, state, options, update);
+      case Algorithm::hamerly:
+        return hamerly(typed, centers, state, options, update, *tests);
+    }
+    throw std::invalid_argument("unknown algorithm");
+  });
+}
+
+void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
+                      int n_threads, double* similarities) {
+  visit(rows, [&](const auto& typed) {
+    parallel_chunks(rows.n_rows, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        similarities[i] = labels[i] < 0 ? 0.0 : centers.similarity(typed.row(i), labels[i]);
+      }
+    });
+  });
+}
+
+void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
+                       double* similarities) {
+  // A block of centers at a time, turned to [feature][center]: each entry of a row is added to all
+  // of them at once, in the order of the entries, so each sum is that of sim64.
+  constexpr int kBlock = 32;
+  const std::int64_t k = centers.size();
+  const auto d = static_cast<std::size_t>(centers.n_features());
+  Buffer<double> block(d * kBlock);
+  for (int first = 0; first < centers.size(); first += kBlock) {
+    const int count = std::min(kBlock, centers.size() - first);
+    for (int j = 0; j < count; ++j) {
+      const std::int64_t* vector = centers.vector(first + j);
+      for (std::size_t f = 0; f < static_cast<std::size_t>(centers.n_frequent()); ++f) {
+        block[f * kBlock + static_cast<std::size_t>(j)] = static_cast<double>(vector[f]);
+      }
+    }
+    for (std::int32_t f = centers.n_frequent(); f < centers.n_features(); ++f) {
+      double* at = block.data() + std::int64_t{f} * kBlock;
+      std::fill_n(at, kBlock, 0.0);
+      centers.rare().each(f, [&](int j, std::int64_t sum) {
+        if (j >= first && j < first + count) at[j - first] = static_cast<double>(sum);
+      });
+    }
+    visit(rows, [&](const auto& typed) {
+      parallel_chunks(rows.n_rows, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          double sums[kBlock] = {};
+          const auto row = typed.row(i);
+          for (std::int64_t e = 0; e < row.size; ++e) {
+            const double value = static_cast<double>(row.values[e]);
+            const double* at = block.data() + std::int64_t{row.feature(e)} * kBlock;
+            for (int j = 0; j < kBlock; ++j) sums[j] += value * at[j];
+          }
+          for (int j = 0; j < count; ++j) {
+            similarities[i * k + first + j] =
+                sums[j] * centers.scales()[static_cast<std::size_t>(first + j)];
+          }
+        }
+      });
+    });
+  }
+}
+
+void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std::int64_t n,
+             int n_threads, std::int32_t* labels, double* similarities) {
+  centers.need_panels();
+  visit(rows, [&](const auto& typed) {
+    parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+      std::vector<float> scratch(static_cast<std::size_t>(centers.panels().width()));
+      Work work;
+      for (std::int64_t m = begin; m < end; ++m) {
+        const auto row = typed.row(which[m]);
+        labels[m] = best_of_all(centers, row, scratch.data(), work).center;
+        similarities[m] = centers.similarity(row, labels[m]);
+      }
+    });
+  });
+}
+
+}  // namespace arcmeans

@@ -1,0 +1,109 @@
+// Visits of dense rows to lines of centers, a chunk of rows at a time.
+#pragma once
+
+#include <algorithm>
+
+#include "core/algorithms/row_list.hpp"
+#include "core/centers/centers.hpp"
+#include "core/layouts/packed.hpp"
+#include "core/support/prefetch.hpp"
+
+namespace arcmeans {
+
+class DenseVisits {
+ public:
+  static constexpr bool kDense = true;
+
+  DenseVisits(const PackedRows& packed, const Centers& centers)
+      : packed_(packed), lines_(centers.lines()) {}
+
+  // The rows from here on are named by their place after it.
+  void start(std::int64_t begin) { begin_ = begin; }
+
+  void prepare(const RowList&) {}
+
+  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to as many
+  // lines.
+  template <int kLines, bool kSmall, class Use>
+  void visit(int line, const RowList& which, const Use& use) {
+    const float rounding = lines_.rounding(line, kLines);
+    for (std::size_t first = 0; first < which.size(); first += kAtATime) {
+      const std::size_t count = std::min(kAtATime, which.size() - first);
+      const std::size_t next = std::min(first + 2 * kAtATime, which.size());
+      for (std::size_t n = first + kAtATime; n < next; ++n) prefetch(which[n]);
+      Sums sums[kLines];
+      for (int l = 0; l < kLines; ++l) {
+        with_lanes(lines_.used(line + l), [&](auto lanes) {
+          add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(
+              lines_.line(line + l), which.begin() + first, count, sums[l]);
+        });
+      }
+      for (std::size_t n = 0; n < count; ++n) {
+        const std::int32_t r = which[first + n];
+        LineCosines cosines[kLines];
+#pragma GCC unroll 8
+        for (int l = 0; l < kLines; ++l) {
+          cosines[l] = LineCosines(lines_, line + l, sums[l].rows[n]);
+        }
+        use(r, cosines, packed_.error(begin_ + r, rounding));
+      }
+    }
+  }
+
+ private:
+  // Rows go through a line so many at a time, as the registers allow.
+  static constexpr std::size_t kAtATime = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 3 : 1;
+
+  union Sums {
+    Sums() {}  // left as it comes: all of it is written
+    LineSums rows[kAtATime];
+  };
+
+  __attribute__((always_inline)) void prefetch(std::int32_t r) const {
+    packed_.prefetch_head(begin_ + r);
+    const auto* values = reinterpret_cast<const char*>(packed_.values(begin_ + r));
+    const std::int64_t bytes = packed_.stride() * 2;
+    for (std::int64_t at = 0; at < bytes; at += 64) prefetch_near(values + at);
+    prefetch_near(values + bytes - 1);
+  }
+
+  // Where there are fewer rows, the last again. The vectors that are not used stay zero.
+  template <int kUsed>
+  void add_up(const std::int16_t* lanes, const std::int32_t* which, std::size_t count,
+              Sums& to) const {
+    const std::int16_t* values[kAtATime];
+    for (std::size_t n = 0; n < kAtATime; ++n) {
+      values[n] = packed_.values(begin_ + which[std::min(n, count - 1)]);
+    }
+    Ints sums[kAtATime][LineSums::kVectors];
+#pragma GCC unroll 8
+    for (auto& row : sums) {
+#pragma GCC unroll 8
+      for (Ints& vector : row) vector = Ints{};
+    }
+    for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kLineShorts) {
+      Shorts centers[kUsed];
+#pragma GCC unroll 8
+      for (int v = 0; v < kUsed; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
+#pragma GCC unroll 8
+      for (std::size_t n = 0; n < kAtATime; ++n) {
+        const Shorts weights = splat_pair(values[n] + f);
+#pragma GCC unroll 8
+        for (int v = 0; v < kUsed; ++v) {
+          sums[n][v] = add_pair_products(sums[n][v], centers[v], weights);
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (std::size_t n = 0; n < kAtATime; ++n) {
+#pragma GCC unroll 8
+      for (int v = 0; v < LineSums::kVectors; ++v) to.rows[n].lanes[v] = sums[n][v];
+    }
+  }
+
+  const PackedRows& packed_;
+  const FilterLines& lines_;
+  std::int64_t begin_ = 0;
+};
+
+}  // namespace arcmeans

@@ -1,0 +1,71 @@
+// `lloyd`, the paper's Standard algorithm: every row against every center, no bounds, no memory
+// between iterations beyond the labels.
+//
+// For each row the best float32 similarity so far is kept, and whether any other came within twice
+// the error bound of it; such a row is decided by sim64.
+#pragma once
+
+#include "core/algorithms/panel_visits.hpp"
+
+namespace arcmeans {
+
+template <class RowsOf>
+class Lloyd {
+ public:
+  Lloyd(const RowsOf& rows, const Centers& centers, const RowState& state,
+        const PassOptions& options, Work& work)
+      : rows_(rows),
+        centers_(centers),
+        state_(state),
+        work_(work),
+        visits_(rows, centers, options.rows_at_a_time()),
+        similarities_(static_cast<std::size_t>(centers.panels().width())) {}
+
+  void visit(std::int64_t begin, std::int64_t end) {
+    visits_.visit(begin, All{static_cast<std::size_t>(end - begin)}, [&](auto r, const Top& top) {
+      const std::int64_t i = begin + r;
+      if (top.contested) {
+        state_.labels[i] = best_of_all(centers_, rows_.row(i), similarities_.data(), work_).center;
+      } else {
+        work_.similarities += centers_.size();
+        state_.labels[i] = top.center;
+      }
+    });
+  }
+
+ private:
+  struct All {
+    std::size_t n;
+    std::size_t size() const { return n; }
+    std::int64_t operator[](std::size_t at) const { return static_cast<std::int64_t>(at); }
+  };
+
+  struct Top {
+    float similarity = -std::numeric_limits<float>::infinity();
+    std::int32_t center = 0;
+    bool contested = false;
+
+    __attribute__((always_inline)) void meet(const LaneTops& lanes, int first_center,
+                                             float margin) {
+      const float best = largest(lanes.first);
+      if (best < similarity - margin) return;
+      const Floats near = splat(best - margin);
+      const std::uint32_t reach = at_least(lanes.first, near);
+      const int rivals =
+          __builtin_popcount(reach) + __builtin_popcount(at_least(lanes.second, near));
+      const bool clear = best > similarity + margin;
+      if (clear) center = first_center + lanes.place(__builtin_ctz(reach));
+      contested = rivals > 1 || !clear;  // sim64 decides, whichever stands here
+      similarity = best > similarity ? best : similarity;
+    }
+  };
+
+  const RowsOf& rows_;
+  const Centers& centers_;
+  const RowState& state_;
+  Work& work_;
+  PanelVisits<RowsOf, Top> visits_;
+  std::vector<float> similarities_;
+};
+
+}  // namespace arcmeans

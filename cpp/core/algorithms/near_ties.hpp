@@ -1,0 +1,79 @@
+// sim64 of one row to a few centers, for those that filters leave in doubt. They are few, so they
+// are asked through a virtual call: what asks is compiled once, and not for each type of rows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "core/centers/centers.hpp"
+#include "core/rows/rows.hpp"
+
+namespace arcmeans {
+
+struct Choice {
+  int center = -1;
+  double similarity = -std::numeric_limits<double>::infinity();
+};
+
+class NearTies {
+ public:
+  virtual ~NearTies() = default;
+
+  // |sim64 − cos| of a row.
+  virtual double error(std::int64_t row) const = 0;
+  // sim64 to each of these centers.
+  virtual void similarities(std::int64_t row, const std::vector<int>& centers,
+                            double* similarities) const = 0;
+
+  // The candidate with the largest sim64; use(candidate, similarity) is called for each. They are
+  // in ascending order, so that the smallest of those with an equal similarity wins.
+  template <class Use>
+  Choice choose(std::int64_t row, const std::vector<int>& candidates, const Use& use) {
+    similarities_.resize(candidates.size());
+    similarities(row, candidates, similarities_.data());
+    Choice best;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      use(candidates[c], similarities_[c]);
+      if (similarities_[c] > best.similarity) best = {candidates[c], similarities_[c]};
+    }
+    return best;
+  }
+
+ private:
+  std::vector<double> similarities_;
+};
+
+template <class RowsOf>
+class NearTiesOf final : public NearTies {
+ public:
+  NearTiesOf(const RowsOf& rows, const Centers& centers) : rows_(rows), centers_(centers) {}
+
+  double error(std::int64_t row) const override {
+    return reference_error<typename RowsOf::Row::Value>(rows_.row(row).size);
+  }
+  // Two at a time, which wait for memory together.
+  void similarities(std::int64_t row, const std::vector<int>& centers,
+                    double* similarities) const override {
+    const auto its = rows_.row(row);
+    std::size_t c = 0;
+    for (; c + 2 <= centers.size(); c += 2) {
+      centers_.template similarities<2>(its, centers.data() + c, similarities + c);
+    }
+    if (c < centers.size()) similarities[c] = centers_.similarity(its, centers[c]);
+  }
+
+ private:
+  RowsOf rows_;
+  const Centers& centers_;
+};
+
+inline std::unique_ptr<NearTies> near_ties(const Rows& rows, const Centers& centers) {
+  return visit(rows, [&](const auto& typed) -> std::unique_ptr<NearTies> {
+    return std::make_unique<NearTiesOf<std::decay_t<decltype(typed)>>>(typed, centers);
+  });
+}
+
+}  // namespace arcmeans

@@ -1,0 +1,188 @@
+#include "core/algorithms/neighbors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/bounds/angles.hpp"
+#include "core/support/parallel.hpp"
+
+namespace arcmeans {
+
+namespace {
+
+// A list is found anew once the centers moved this share of its radius.
+constexpr double kMayMove = 0.4;
+
+// One by one, a sixteenth of all centers cost what all cost by the panels.
+int most_worth(int n_centers, std::int32_t n_features) {
+  if (n_features <= CenterNeighbors::kMostFeaturesForLines) {
+    return std::min(n_centers - 1, CenterNeighbors::kMost);
+  }
+  int most = 0;
+  while (most < CenterNeighbors::kMost && CenterNeighbors::end_of(most) <= n_centers / 16) {
+    most = CenterNeighbors::end_of(most);
+  }
+  return most;
+}
+
+}  // namespace
+
+CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
+    : n_centers_(n_centers),
+      count_(most_worth(n_centers, n_features)),
+      lines_a_center_((count_ + kLineFloats - 1) / kLineFloats),
+      line_floats_(n_features <= kMostFeaturesForLines ? line_floats(n_features) : 0),
+      neighbors_(static_cast<std::size_t>(n_centers) * kMost),
+      distances_(static_cast<std::size_t>(n_centers)),
+      lines_(static_cast<std::size_t>(n_centers * lines_a_center_ * line_floats_)) {
+  if (line_floats_ == 0) return;
+  for (std::int64_t l = 0; l < n_centers * lines_a_center_; ++l) {
+    clear_line(lines_.data() + l * line_floats_, n_features);
+  }
+}
+
+std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns, int n_threads) {
+  std::vector<char> anew(static_cast<std::size_t>(n_centers_));
+  std::int64_t n_anew = 0;
+  for (int a = 0; a < n_centers_; ++a) {
+    Distances& distances = distances_[static_cast<std::size_t>(a)];
+    distances.moved = moved_further(distances.moved, turns[a] + turns.largest_but(a));
+    const bool keeps = line_floats_ > 0 && distances.moved < kMayMove * distances.radius;
+    anew[static_cast<std::size_t>(a)] = !keeps;
+    n_anew += !keeps;
+  }
+  parallel_chunks(n_centers_, 16, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+    Scratch scratch;
+    scratch.similarities.resize(static_cast<std::size_t>(centers.panels().width()));
+    for (std::int64_t at = begin; at < end; ++at) {
+      const int a = static_cast<int>(at);
+      if (anew[static_cast<std::size_t>(at)]) find(centers, a, scratch);
+      copy(centers, a);
+      if (!anew[static_cast<std::size_t>(at)]) keep(centers, a, scratch);
+    }
+  });
+  return n_anew * (n_anew - 1) / 2 + n_anew * (n_centers_ - n_anew) +
+         (n_centers_ - n_anew) * count_;
+}
+
+SparseRow<double> CenterNeighbors::row_of(const Centers& centers, int a, Scratch& scratch) const {
+  scratch.features.clear();
+  scratch.values.clear();
+  const double scale = centers.scales()[static_cast<std::size_t>(a)];
+  for (std::int32_t f = 0; f < centers.n_features(); ++f) {
+    if (const std::int64_t sum = centers.vector(a)[f]; sum != 0) {
+      scratch.features.push_back(f);
+      scratch.values.push_back(static_cast<double>(sum) * scale);
+    }
+  }
+  return {scratch.features.data(), scratch.values.data(),
+          static_cast<std::int64_t>(scratch.features.size())};
+}
+
+// The others with at least this similarity, more than −8.
+void CenterNeighbors::collect(int a, float least, Scratch& scratch) const {
+  scratch.nearest.clear();
+  const float* similarities = scratch.similarities.data();
+  const auto width = static_cast<int>(scratch.similarities.size());
+  for (int j = 0; j < width; j += kLineFloats) {
+    Floats most = load(similarities + j);
+    for (int v = 1; v < kVectorsPerLine; ++v) {
+      most = larger(most, load(similarities + j + v * kVectorFloats));
+    }
+    if (largest(most) < least) continue;
+    for (int at = j; at < j + kLineFloats; ++at) {
+      if (similarities[at] >= least && at != a) scratch.nearest.push_back({similarities[at], at});
+    }
+  }
+}
+
+// A similarity that about twice as many centers reach as a list has: from a sample of them.
+float CenterNeighbors::guess(Scratch& scratch) const {
+  const int step = std::max(1, n_centers_ / 512);
+  std::vector<float>& sample = scratch.sample;
+  sample.clear();
+  for (int j = 0; j < n_centers_; j += step) {
+    sample.push_back(scratch.similarities[static_cast<std::size_t>(j)]);
+  }
+  const auto at = sample.begin() + std::min(static_cast<int>(sample.size()) - 1, 2 * kMost / step);
+  std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
+  return *at;
+}
+
+void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
+  const SparseRow<double> row = row_of(centers, a, scratch);
+  panel_similarities(centers.panels(), row, scratch.similarities.data());
+  const double error = panel_error(row.size) + reference_error<double>(row.size);
+  const auto far = [&](float similarity) {
+    return angle_at_least(static_cast<double>(similarity) + error);
+  };
+  const auto nearer = [](const Neighbor& x, const Neighbor& y) {
+    return x.similarity > y.similarity || (x.similarity == y.similarity && x.center < y.center);
+  };
+
+  Distances& distances = distances_[static_cast<std::size_t>(a)];
+  std::vector<Neighbor>& nearest = scratch.nearest;
+  if (distances.last > 1.0F) distances.last = guess(scratch);
+  collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
+  if (nearest.size() <= kMost) collect(a, -2.0F, scratch);
+  std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());
+  auto last = nearest.end();
+  for (int m = kMost, annulus = kAnnuli; m >= kLineFloats; m /= 2, --annulus) {
+    if (last - nearest.begin() <= m) continue;
+    const auto at = nearest.begin() + m;
+    std::nth_element(nearest.begin(), at, last, nearer);
+    distances.at_least[annulus] = far(at->similarity);
+    if (annulus == kAnnuli) distances.last = at->similarity - 0.1F * (1.0F - at->similarity);
+    last = at;
+  }
+  if (!nearest.empty()) {
+    const Neighbor first = *std::min_element(nearest.begin(), last, nearer);
+    distances.at_least[0] = far(first.similarity);
+    distances.nearest = angle_at_most(static_cast<double>(first.similarity) - error);
+  }
+  distances.found = distances.at_least[kAnnuli];
+  for (const double bound : distances.at_least) {
+    if (std::isfinite(bound)) distances.radius = bound;
+  }
+  distances.moved = 0.0;
+  for (int m = 0; m < count_; ++m) {
+    neighbors_[static_cast<std::size_t>(a * std::int64_t{kMost} + m)] =
+        nearest[static_cast<std::size_t>(m)].center;
+  }
+}
+
+// The members of the list as they are now; the others are nearer than they were by no more than
+// `moved`.
+void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
+  const SparseRow<double> row = row_of(centers, a, scratch);
+  const double error = panel_error(row.size) + reference_error<double>(row.size);
+  Distances& distances = distances_[static_cast<std::size_t>(a)];
+  double least = distances.found - distances.moved;
+  distances.at_least[kAnnuli] = least;
+  float nearest = kNoCenter;
+  for (int annulus = kAnnuli - 1; annulus >= 0; --annulus) {
+    const int begin = annulus == 0 ? 0 : kLineFloats << (annulus - 1);
+    const int end = std::min(count_, kLineFloats << annulus);
+    float top = kNoCenter;
+    for (int m = begin; m < end; m += kLineFloats) {
+      top = std::max(top, LineSimilarities(row, line(a, m)).largest());
+    }
+    if (begin < end) {
+      least = std::min(least, angle_at_least(static_cast<double>(top) + error));
+      nearest = std::max(nearest, top);
+    }
+    distances.at_least[annulus] = least;
+  }
+  distances.nearest = angle_at_most(static_cast<double>(nearest) - error);
+}
+
+void CenterNeighbors::copy(const Centers& centers, int a) {
+  if (line_floats_ == 0) return;
+  for (int m = 0; m < count_; ++m) {
+    const std::int64_t line = a * lines_a_center_ + m / kLineFloats;
+    put_center(lines_.data() + line * line_floats_, m % kLineFloats, centers, of(a)[m]);
+  }
+}
+
+}  // namespace arcmeans

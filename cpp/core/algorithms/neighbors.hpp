@@ -1,0 +1,101 @@
+// For each center the others nearest to it, for exponion and shallot: up to 128, in annuli of 16,
+// 16, 32 and 64 that are not sorted within (after Newling and Fleuret, ICML 2016), and how far away
+// all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
+// its centers in lines (lines.hpp), so that sixteen similarities cost what one costs; with more
+// they are computed one by one, and there are at most a sixteenth of all centers in a list.
+// Before a pass a list is found anew, by a visit to the panels of all centers, or, while the
+// centers moved little since it was found, kept: then the angles to its own members are computed
+// again, and only the bound on all others falls by how far any center moved. Memory: 512 bytes for
+// each center, and 512·(features + 1) with lines.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/centers/centers.hpp"
+#include "core/layouts/lines.hpp"
+#include "core/moves/turns.hpp"
+#include "core/support/prefetch.hpp"
+
+namespace arcmeans {
+
+class CenterNeighbors {
+ public:
+  static constexpr int kMost = 128;
+  static constexpr std::int32_t kMostFeaturesForLines = 32;
+
+  CenterNeighbors(int n_centers, std::int32_t n_features);
+  CenterNeighbors(const CenterNeighbors&) = delete;
+  CenterNeighbors& operator=(const CenterNeighbors&) = delete;
+
+  // Returns the number of similarities computed.
+  std::int64_t update(const Centers& centers, const Turns& turns, int n_threads);
+
+  // How many neighbors each center has here.
+  int count() const { return count_; }
+  // The neighbors of a center, nearest annulus first.
+  const int* of(int a) const { return neighbors_.data() + std::int64_t{a} * kMost; }
+  // Where the annulus that begins with neighbor m ends.
+  static int end_of(int m) { return m == 0 ? kLineFloats : 2 * m; }
+  // At most the angle to any center that is not among the first m; m = 0 or the end of an annulus.
+  double beyond_first(int a, int m) const {
+    return distances_[static_cast<std::size_t>(a)].at_least[annuli_before(m)];
+  }
+  // At least the angle to the nearest other center.
+  double nearest_at_most(int a) const { return distances_[static_cast<std::size_t>(a)].nearest; }
+  // Asks the memory for what a visit to the first annulus of a center reads.
+  __attribute__((always_inline)) void prefetch(int a) const {
+    const auto* distances = reinterpret_cast<const char*>(distances_.data() + a);
+    prefetch_near(distances);
+    prefetch_near(distances + sizeof(Distances) - 1);
+    for (std::int64_t f = 0; f < line_floats_; f += kLineFloats) {
+      prefetch_near(line(a, 0) + f);
+    }
+  }
+  // The line of neighbors m to m + 15; null: compute them one by one.
+  const float* line(int a, int m) const {
+    if (line_floats_ == 0) return nullptr;
+    return lines_.data() + (std::int64_t{a} * lines_a_center_ + m / kLineFloats) * line_floats_;
+  }
+
+ private:
+  static constexpr int kAnnuli = 4;
+  struct Distances {
+    double at_least[kAnnuli + 1] = {};
+    double nearest = 0.0;  // at most
+    double found = 0.0;    // at_least of all beyond the list when it was found
+    double moved = 0.0;    // what may have come off it since
+    double radius = 0.0;   // of the list when it was found: the largest bound that is finite
+    float last = 2.0F;     // the similarity of the last of the list when it was found
+  };
+  struct Neighbor {
+    float similarity;
+    int center;
+  };
+  struct Scratch {
+    std::vector<double> values;
+    std::vector<std::int32_t> features;
+    std::vector<float> similarities;
+    std::vector<float> sample;
+    std::vector<Neighbor> nearest;
+  };
+  static std::size_t annuli_before(int m) {
+    return m == 0 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : m <= 64 ? 3 : 4;
+  }
+  SparseRow<double> row_of(const Centers& centers, int a, Scratch& scratch) const;
+  void find(const Centers& centers, int a, Scratch& scratch);
+  float guess(Scratch& scratch) const;
+  void collect(int a, float least, Scratch& scratch) const;
+  void keep(const Centers& centers, int a, Scratch& scratch);
+  void copy(const Centers& centers, int a);
+
+  int n_centers_;
+  int count_;
+  std::int64_t lines_a_center_;
+  std::int64_t line_floats_;  // 0: no lines
+  std::vector<int> neighbors_;
+  std::vector<Distances> distances_;
+  Buffer<float> lines_;
+};
+
+}  // namespace arcmeans

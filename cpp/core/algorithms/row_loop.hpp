@@ -1,0 +1,181 @@
+// The loop over rows that every algorithm shares. It hands out chunks of rows to threads, asks the
+// algorithm for the label of each row, counts the changes and adds up the work. An algorithm says
+// only how a row is visited and which bounds it keeps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/centers/centers.hpp"
+#include "core/rows/rows.hpp"
+#include "core/support/parallel.hpp"
+
+namespace arcmeans {
+
+// What one pass over the rows did. Counted where it happens, always.
+struct Work {
+  std::int64_t similarities = 0;         // row–center pairs computed
+  std::int64_t lines = 0;                // visits of a row to a cache line of centers
+  std::int64_t center_similarities = 0;  // center–center pairs computed
+  std::int64_t reused = 0;               // row–center pairs known from the seeding
+  std::int64_t exact_decisions = 0;      // rows whose float32 similarities could not decide
+  std::int64_t skipped_by_bounds = 0;    // rows kept without leaving the bounds u and l
+  std::int64_t skipped_by_centers = 0;   // rows kept by s(a) ≤ l
+  std::int64_t changed = 0;              // rows with another label than before
+
+  void add(const Work& other) {
+    similarities += other.similarities;
+    lines += other.lines;
+    center_similarities += other.center_similarities;
+    reused += other.reused;
+    exact_decisions += other.exact_decisions;
+    skipped_by_bounds += other.skipped_by_bounds;
+    skipped_by_centers += other.skipped_by_centers;
+    changed += other.changed;
+  }
+};
+
+// What is kept for each row between two passes. The bounds an algorithm does not keep are null.
+struct RowState {
+  std::int32_t* labels = nullptr;    // a(i); −1: no label yet, or no direction
+  std::int32_t* previous = nullptr;  // out: the labels before the pass
+  double* lower = nullptr;           // l(i) ≤ cos to the own center
+  float* uppers = nullptr;           // u(i,j), [row][center]
+  double* upper = nullptr;           // u(i) ≥ cos to every other center
+};
+
+struct PassOptions {
+  int n_threads = 1;
+  std::int64_t chunk_rows = 0;  // that a thread takes at a time; 0: what suits the algorithm
+
+  std::int64_t rows_at_a_time() const { return chunk_rows > 0 ? chunk_rows : 1024; }
+};
+
+// The best center of a row and bounds on what it and the others reach.
+struct Best {
+  int center = 0;
+  double similarity = 0.0;  // sim64 where `exact`, else within `error` of it
+  double second = -1.0;     // the largest of the others, within `error`
+  double error = 0.0;
+};
+
+// The largest two of a number of lines of similarities, and where the first of the largest stands.
+inline Best best_two(const float* similarities, int width) {
+  Floats first = load(similarities);  // lane by lane
+  Floats second = splat(-std::numeric_limits<float>::infinity());
+  Ints where = Ints{};
+  for (int j = kVectorFloats; j < width; j += kVectorFloats) {
+    const Floats next = load(similarities + j);
+    const Ints wins = next > first;
+    second = larger(second, wins ? first : next);
+    first = wins ? next : first;
+    where = wins ? Ints{} + j : where;
+  }
+  const float top = largest(first);
+  Ints lane;
+  for (int l = 0; l < kVectorFloats; ++l) lane[l] = l;
+  const Ints at = first == top ? where + lane : Ints{} + width;
+  const int center = -largest(-at);
+  const float rest = largest(at == center ? second : first);
+  return {center, static_cast<double>(top), static_cast<double>(rest), 0.0};
+}
+
+// Finds the best center among all by one visit to the panels; sim64 decides where float32 cannot.
+// Leaves the float32 similarities in `similarities`.
+template <class Row>
+Best best_of_all(const Centers& centers, const Row& row, float* similarities, Work& work) {
+  const int k = centers.size();
+  panel_similarities(centers.panels(), row, similarities);
+  work.similarities += k;
+  const double error = panel_error(row.size);
+  Best best = best_two(similarities, centers.panels().width());
+  best.error = error;
+  const double candidate = best.similarity - 2.0 * error;
+  if (best.second < candidate) return best;
+
+  ++work.exact_decisions;
+  const double top = best.similarity;
+  if (top == 0.0 && centers.panels().apart(row)) {
+    best.center = 0;  // as similar as all others
+    return best;
+  }
+  best.similarity = -std::numeric_limits<double>::infinity();
+  for (int j = 0; j < k; ++j) {
+    if (static_cast<double>(similarities[j]) < candidate) continue;
+    const double exact = centers.similarity(row, j);
+    if (exact > best.similarity) {  // the tie rule: the smallest j keeps an equal similarity
+      best.similarity = exact;
+      best.center = j;
+    }
+  }
+  best.second = top;
+  return best;
+}
+
+// A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
+// labels, writing them over the old ones.
+template <class RowsOf, class State, class MakeVisitor>
+Work pass_over_rows(const RowsOf& rows, const State& state, const PassOptions& options,
+                    const MakeVisitor& make_visitor) {
+  std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
+  using Visitor = decltype(make_visitor(work[0]));
+  std::vector<std::unique_ptr<Visitor>> visitors(work.size());
+  parallel_chunks(rows.n_rows, options.rows_at_a_time(), options.n_threads,
+                  [&](int thread, std::int64_t begin, std::int64_t end) {
+                    const auto t = static_cast<std::size_t>(thread);
+                    if (!visitors[t])
+                      visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
+                    for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
+                    visitors[t]->visit(begin, end);
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      work[t].changed += state.previous[i] != state.labels[i];
+                    }
+                  });
+  Work sum;
+  for (const Work& part : work) sum.add(part);
+  return sum;
+}
+
+// Visitors that take one row at a time derive from this and define `int label(i, row, label)`.
+template <class Visitor, class RowsOf>
+class RowVisitor {
+ public:
+  RowVisitor(const RowsOf& rows, const Centers& centers, const RowState& state, Work& work)
+      : rows_(rows),
+        centers_(centers),
+        state_(state),
+        work_(work),
+        similarities_(static_cast<std::size_t>(centers.panels().width())) {}
+
+  void visit(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (rows_.zero[i]) continue;
+      state_.labels[i] = static_cast<Visitor*>(this)->label(i, rows_.row(i), int{state_.labels[i]});
+    }
+  }
+
+ protected:
+  using Row = typename RowsOf::Row;
+  using Value = typename Row::Value;
+
+  // One similarity, exact, counted.
+  double similarity(const Row& row, int j) {
+    ++work_.similarities;
+    return centers_.similarity(row, j);
+  }
+  // The best of all centers of a row, counted; `similarities()` then holds the float32 ones.
+  Best best_of_all(const Row& row) {
+    return arcmeans::best_of_all(centers_, row, similarities_.data(), work_);
+  }
+  const float* similarities() const { return similarities_.data(); }
+
+  const RowsOf& rows_;
+  const Centers& centers_;
+  const RowState& state_;
+  Work& work_;
+
+ private:
+  std::vector<float> similarities_;
+};
+
+}  // namespace arcmeans

@@ -1,0 +1,158 @@
+#include "core/layouts/packed.hpp"
+
+#include <atomic>
+
+namespace arcmeans {
+
+namespace {
+
+constexpr std::int64_t kRowsAtATime = 4096;
+
+// Features whose lines stay in the cache stand first in a row: those after them are asked for
+// early.
+constexpr std::int32_t kHot = 4096;
+
+// Rounds the values of a row, and adds up what that costs.
+class Rounding {
+ public:
+  template <class T>
+  std::int16_t operator()(T value) {
+    const double exact = static_cast<double>(value) * kUnitRow;
+    const std::int64_t rounded = std::lrint(exact);
+    const double missed = exact - static_cast<double>(rounded);
+    squared_ += missed * missed;
+    spread_ += std::abs(rounded);
+    return static_cast<std::int16_t>(rounded);
+  }
+
+  template <class T>
+  PackedRows::Error error(std::int64_t size, std::int64_t rare) const {
+    const double own = row_filter_error(squared_ / (kUnitRow * kUnitRow), rare);
+    return {static_cast<float>((own + 3.0 * reference_error<T>(size)) * kCosineUnits),
+            static_cast<float>(static_cast<double>(spread_) / kUnitRow)};
+  }
+
+ private:
+  double squared_ = 0.0;
+  std::int64_t spread_ = 0;
+};
+
+}  // namespace
+
+PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n_shared,
+                       int n_threads)
+    : n_frequent_(n_frequent),
+      n_shared_(n_shared),
+      dense_(!rows.starts),
+      narrow_(n_frequent <= 65536),
+      heads_(static_cast<std::size_t>(rows.n_rows) + 1) {
+  visit(rows, [&](const auto& typed) { pack(typed, n_threads); });
+}
+
+template <class T>
+void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
+  const auto n = static_cast<std::size_t>(rows.n_rows);
+  rare_starts_.resize(n + 1);
+  parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const auto row = rows.row(i);
+                      std::int64_t rare = 0;
+                      for (std::int64_t e = 0; e < row.size; ++e) {
+                        rare += row.features[e] >= n_frequent_;
+                      }
+                      const std::int64_t frequent = row.size - rare;
+                      // Two pairs at a time; what is left over weighs nothing.
+                      heads_[static_cast<std::size_t>(i) + 1].start = (frequent + 3) / 4 * 2;
+                      rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
+                    }
+                  });
+  for (std::size_t i = 0; i < n; ++i) {
+    heads_[i + 1].start += heads_[i].start;
+    rare_starts_[i + 1] += rare_starts_[i];
+  }
+  rare_.resize(static_cast<std::size_t>(rare_starts_[n]));
+  if (any_rare()) {
+    shared_.resize(n);
+    own_.resize(n);
+  }
+  if (narrow_) {
+    pack_pairs(rows, n_threads, narrow_pairs_);
+  } else {
+    pack_pairs(rows, n_threads, wide_pairs_);
+  }
+}
+
+template <class T, class Feature>
+void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
+                            Buffer<Pair<Feature>>& pairs) {
+  pairs = Buffer<Pair<Feature>>(static_cast<std::size_t>(heads_.back().start));
+  std::atomic<bool> negative{false};
+  parallel_chunks(
+      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        bool below_zero = false;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const auto row = rows.row(i);
+          auto hot = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i)].start);
+          auto cold = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i) + 1].start);
+          const std::int64_t first_rare = rare_starts_[static_cast<std::size_t>(i)];
+          Rare* shared = rare_.data() + first_rare;
+          Rare* single = rare_.data() + rare_starts_[static_cast<std::size_t>(i) + 1];
+          Own own;
+          Rounding rounded;
+          for (std::int64_t e = 0; e < row.size; ++e) {
+            const std::int32_t feature = row.features[e];
+            below_zero |= row.values[e] < T{0};
+            if (feature >= n_frequent_) {
+              const auto value = static_cast<double>(row.values[e]);
+              *(feature < n_shared_ ? shared++ : --single) = {feature, static_cast<float>(value)};
+              if (feature >= n_shared_) {
+                own.first = fixed_point(value, rows.one, rows.weight(i));
+                own.product += value * static_cast<double>(own.first);
+              }
+              continue;
+            }
+            // Without a branch, which would be mispredicted too often.
+            const bool is_hot = feature < kHot;
+            cold -= is_hot ? 0U : 1U;
+            const std::size_t at = is_hot ? hot : cold;
+            hot += is_hot ? 1U : 0U;
+            pairs[at / 2].features[at % 2] = static_cast<Feature>(feature);
+            pairs[at / 2].weights[at % 2] = rounded(row.values[e]);
+          }
+          const std::int64_t n_rare = rare_starts_[static_cast<std::size_t>(i) + 1] - first_rare;
+          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(row.size, n_rare);
+          if (!any_rare()) continue;
+          shared_[static_cast<std::size_t>(i)] =
+              static_cast<std::int32_t>(shared - (rare_.data() + first_rare));
+          own_[static_cast<std::size_t>(i)] = own;
+        }
+        if (below_zero) negative = true;
+      });
+  nonnegative_ = !negative;
+}
+
+template <class T>
+void PackedRows::pack(const DenseRows<T>& rows, int n_threads) {
+  stride_ = rows.n_features + rows.n_features % 2;
+  values_ = Buffer<std::int16_t>(static_cast<std::size_t>(rows.n_rows * stride_));
+  std::atomic<bool> negative{false};
+  parallel_chunks(
+      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+        bool below_zero = false;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const T* values = rows.row(i).values;
+          std::int16_t* weights = values_.data() + i * stride_;
+          Rounding rounded;
+          for (std::int32_t f = 0; f < rows.n_features; ++f) {
+            weights[f] = rounded(values[f]);
+            below_zero |= values[f] < T{0};
+          }
+          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(rows.n_features, 0);
+        }
+        if (below_zero) negative = true;
+      });
+  nonnegative_ = !negative;
+}
+
+}  // namespace arcmeans

@@ -1,0 +1,169 @@
+// Panels: the centers laid out for the float32 kernel, [panel][feature][center], a whole number of
+// cache lines a feature. Sixteen similarities cost what one costs with a row for each center, where
+// a gather brings in a cache line for each entry and uses four bytes of it.
+//
+// A panel holds the *sums* of the clusters, not unit centers; the kernel multiplies by the center's
+// scale at the end. So when a cluster changes, only the features of the rows that came or went are
+// written. Lanes without a center have scale 0 and offset −8: they lose to any cosine.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/rows/rows.hpp"
+#include "core/support/buffer.hpp"
+#include "core/support/simd.hpp"
+
+namespace arcmeans {
+
+// What fits the registers beside the broadcast value: accumulators of that many lines.
+constexpr int kMaxLines = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 4 : 2;
+
+struct Panel {
+  int lines = 0;
+  int first_center = 0;
+  Buffer<float> sums;    // [feature][lines · 16]
+  Buffer<float> scale;   // [lines · 16]
+  Buffer<float> offset;  // [lines · 16]
+  int width() const { return lines * kLineFloats; }
+};
+
+class Panels {
+ public:
+  Panels(int n_centers, std::int32_t n_features) : place_(static_cast<std::size_t>(n_centers)) {
+    const int lines = (n_centers + kLineFloats - 1) / kLineFloats;
+    const int n_panels = (lines + kMaxLines - 1) / kMaxLines;
+    int center = 0;
+    for (int p = 0; p < n_panels; ++p) {
+      Panel panel;
+      panel.lines = lines * (p + 1) / n_panels - lines * p / n_panels;
+      panel.first_center = center;
+      const auto width = static_cast<std::size_t>(panel.width());
+      panel.sums = Buffer<float>(width * static_cast<std::size_t>(n_features));
+      panel.scale = Buffer<float>(width);
+      panel.offset = Buffer<float>(width);
+      std::fill_n(panel.offset.data(), width, -8.0F);
+      for (int lane = 0; lane < panel.width(); ++lane, ++center) {
+        if (center < n_centers) place_[static_cast<std::size_t>(center)] = {p, lane};
+      }
+      panels_.push_back(std::move(panel));
+    }
+    width_ = center;
+  }
+
+  const std::vector<Panel>& all() const { return panels_; }
+  // Lanes of all panels together: the number of centers and the padding.
+  int width() const { return width_; }
+
+  void set_scale(int center, float scale) {
+    const Place at = place_[static_cast<std::size_t>(center)];
+    Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
+    panel.scale[static_cast<std::size_t>(at.lane)] = scale;
+    panel.offset[static_cast<std::size_t>(at.lane)] = 0.0F;
+  }
+
+  // Whether no center has any of the features of a row; its reference similarities are zero then.
+  template <class Row>
+  bool apart(const Row& row) const {
+    Ints any = {};
+    for (const Panel& panel : panels_) {
+      for (std::int64_t e = 0; e < row.size; ++e) {
+        const float* sums = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
+        for (int l = 0; l < panel.width(); l += kVectorFloats) any |= load(sums + l) != 0.0F;
+      }
+    }
+    return largest(-any) == 0;
+  }
+
+  // Where the sums of one center stand: feature f at [f · stride].
+  struct Column {
+    float* first;
+    std::int64_t stride;
+    void set(std::int32_t feature, float sum) const { first[feature * stride] = sum; }
+  };
+  Column column(int center) {
+    const Place at = place_[static_cast<std::size_t>(center)];
+    Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
+    return {panel.sums.data() + at.lane, panel.width()};
+  }
+
+ private:
+  struct Place {
+    int panel;
+    int lane;
+  };
+  std::vector<Panel> panels_;
+  std::vector<Place> place_;
+  int width_ = 0;
+};
+
+// The similarities of one row to the centers of one panel, in registers.
+template <int kLines>
+struct PanelSimilarities {
+  static constexpr int kVectors = kLines * kVectorsPerLine;
+  Floats lanes[kVectors];
+
+  // Inlined by force, or they would leave the registers.
+  template <class Row>
+  __attribute__((always_inline)) PanelSimilarities(const Row& row, const Panel& panel) {
+    // Short chains of dependent additions stall; few lines leave registers for several of them.
+    constexpr int kChains = kVectors >= 4 ? 1 : 4 / kVectors;
+    Floats sums[kChains][kVectors] = {};
+    const float* first = panel.sums.data();
+    std::int64_t e = 0;
+    for (; e + kChains <= row.size; e += kChains) {
+#pragma GCC unroll 4
+      for (int c = 0; c < kChains; ++c) add(sums[c], row, e + c, first);
+    }
+    for (; e < row.size; ++e) add(sums[0], row, e, first);
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      Floats sum = sums[0][v];
+#pragma GCC unroll 4
+      for (int c = 1; c < kChains; ++c) sum += sums[c][v];
+      const int lane = v * kVectorFloats;
+      lanes[v] =
+          multiply_add(sum, load(panel.scale.data() + lane), load(panel.offset.data() + lane));
+    }
+  }
+
+ private:
+  template <class Row>
+  static void add(Floats (&sums)[kVectors], const Row& row, std::int64_t e, const float* first) {
+    const float* line = first + std::int64_t{row.feature(e)} * (kLines * kLineFloats);
+    const Floats value = splat(static_cast<float>(row.values[e]));
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = multiply_add(value, load(line + v * kVectorFloats), sums[v]);
+    }
+  }
+};
+
+// Calls f with the panel's number of lines as a compile-time constant.
+template <int kLines = kMaxLines, class F>
+void with_lines(const Panel& panel, const F& f) {
+  if constexpr (kLines > 0) {
+    if (panel.lines == kLines) {
+      f(std::integral_constant<int, kLines>{});
+    } else {
+      with_lines<kLines - 1>(panel, f);
+    }
+  }
+}
+
+// The similarities of one row to all centers; `similarities` has room for panels.width() floats.
+template <class Row>
+__attribute__((noinline)) void panel_similarities(const Panels& panels, const Row& row,
+                                                  float* similarities) {
+  for (const Panel& panel : panels.all()) {
+    with_lines(panel, [&](auto lines) {
+      const PanelSimilarities<lines()> of(row, panel);
+      for (int v = 0; v < of.kVectors; ++v) {
+        store(similarities + panel.first_center + v * kVectorFloats, of.lanes[v]);
+      }
+    });
+  }
+}
+
+}  // namespace arcmeans

@@ -1,0 +1,73 @@
+// What seeding by similarity (k-means++, greedy k-means++, k-means||) asks of the rows: the
+// similarities of all rows to one more seed, the best and second best so far, and a draw in
+// proportion to α − best.
+//
+// Similarities are sim64, so what the seeding learned is what the first pass would compute, and the
+// loop can begin with it. Probabilities are integers: their sum does not depend on order, so a draw
+// is the same for any number of threads or partitions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/rows/rows.hpp"
+
+namespace arcmeans {
+
+// A seed: an integer vector in fixed point, entries in the caller's order of features.
+struct Seed {
+  const std::int32_t* features;
+  const std::int64_t* values;
+  std::int64_t size;
+  double scale;  // 1/‖vector‖
+};
+
+// Every call takes the rows the search was made for: they may have been put away in between.
+class SeedSearch {
+ public:
+  // `n_seeds` is how many are going to be asked for: few are not worth the postings.
+  SeedSearch(const Rows& rows, std::int64_t n_seeds);
+  ~SeedSearch();
+
+  // sim64 of every row to the seed. Returns the number of entries read.
+  std::int64_t similarities(const Rows& rows, const Seed& seed, int n_threads,
+                            double* similarities);
+
+  // Takes the similarities to seed j into the best and second best of each row. The smallest j
+  // keeps a tie. Rows of the seed's own direction (equal hash) are not drawn again.
+  void add(const Rows& rows, int j, const double* similarities, const std::uint64_t* hashes,
+           std::uint64_t own_hash, int n_threads);
+
+  // The weight w·(α − best) of each row, as an integer; best includes `more`, where given. Returns
+  // the sum.
+  std::int64_t weigh(const Rows& rows, double alpha, const double* more, int n_threads);
+
+  // The row at which the running sum of the last weights passes `at`.
+  std::int64_t find(std::int64_t at) const;
+
+  // How many rows may still be drawn; and the one that stands at a place among them.
+  std::int64_t open() const;
+  std::int64_t nth_open(std::int64_t at) const;
+
+  const std::vector<std::int64_t>& weights() const { return weights_; }
+  const std::vector<double>& best() const { return best_; }
+  const std::vector<double>& second() const { return second_; }
+  const std::vector<std::int32_t>& labels() const { return labels_; }
+
+ private:
+  struct AnyPostings;
+  template <class RowsOf>
+  void walk_rows(const RowsOf& rows, const Seed& seed, int n_threads, double* similarities);
+
+  std::unique_ptr<AnyPostings> postings_;
+  std::vector<double> dense_seed_;
+  std::vector<double> best_;
+  std::vector<double> second_;
+  std::vector<std::int32_t> labels_;
+  std::vector<char> closed_;  // without direction or weight, or of a seed's direction
+  std::vector<std::int64_t> weights_;
+  std::vector<std::int64_t> block_sums_;
+};
+
+}  // namespace arcmeans

@@ -1,0 +1,70 @@
+// Places where arrays differ, or are not zero, in ascending order. 64 at a time become the bits of
+// one number: a branch for each would be mispredicted wherever some are and some are not.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/support/simd.hpp"
+
+namespace arcmeans {
+
+// Calls use(place) for the bits that bits(first, count) gives for each 64 places, or fewer at the
+// end.
+template <class Bits, class Use>
+void each_place(std::int64_t size, const Bits& bits, const Use& use) {
+  for (std::int64_t first = 0; first < size; first += 64) {
+    std::uint64_t found = bits(first, std::min<std::int64_t>(64, size - first));
+    for (; found != 0; found &= found - 1) use(first + __builtin_ctzll(found));
+  }
+}
+
+// Calls use(place) where two arrays differ.
+template <class Use>
+void each_unequal(const std::int32_t* a, const std::int32_t* b, std::int64_t size, const Use& use) {
+  const auto bits = [&](std::int64_t first, std::int64_t count) {
+    const std::int32_t *x = a + first, *y = b + first;
+    std::uint64_t found = 0;
+    std::int64_t n = 0;
+    for (; n + kVectorFloats <= count; n += kVectorFloats) {
+      found |= true_lanes(load_ints(x + n) != load_ints(y + n)) << n;
+    }
+    for (; n < count; ++n) found |= static_cast<std::uint64_t>(x[n] != y[n]) << n;
+    return found;
+  };
+  each_place(size, bits, use);
+}
+
+// Calls use(place) for flags that are −1 and not 0.
+template <class Use>
+void each_true(const std::int32_t* flags, std::int64_t size, const Use& use) {
+  const auto bits = [&](std::int64_t first, std::int64_t count) {
+    std::uint64_t found = 0;
+    std::int64_t n = 0;
+    for (; n + kVectorFloats <= count; n += kVectorFloats) {
+      found |= true_lanes(load_ints(flags + first + n)) << n;
+    }
+    for (; n < count; ++n) found |= static_cast<std::uint64_t>(flags[first + n] & 1) << n;
+    return found;
+  };
+  each_place(size, bits, use);
+}
+
+// Calls use(place) for numbers that are not zero.
+template <class Use>
+void each_nonzero(const std::int64_t* numbers, std::int64_t size, const Use& use) {
+  const auto bits = [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t* x = numbers + first;
+    std::uint64_t found = 0;
+    std::int64_t n = 0;
+    for (; n + kVectorLongs <= count; n += kVectorLongs) {
+      // What a comparison gives is a vector of another type with Clang.
+      found |= true_lanes(reinterpret_cast<Longs>(load_longs(x + n) != 0)) << n;
+    }
+    for (; n < count; ++n) found |= static_cast<std::uint64_t>(x[n] != 0) << n;
+    return found;
+  };
+  each_place(size, bits, use);
+}
+
+}  // namespace arcmeans
