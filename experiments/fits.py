@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._engines.memory import EngineOptions
-from arcmeans._rows.rows import AnyLayout
+from arcmeans._rows.rows import AnyCensus
 from arcmeans.datasets._progress import Progress
 from benchmarks.machine import processor
 
@@ -213,9 +213,9 @@ class _Model(SphericalKMeans):
     _update = "tight"
 
     def _engine_options(
-        self, layout: AnyLayout, n_threads: int, room: int | None = None
+        self, census: AnyCensus, n_threads: int, room: int | None = None
     ) -> EngineOptions:
-        options = super()._engine_options(layout, n_threads, room)
+        options = super()._engine_options(census, n_threads, room)
         return replace(options, hamerly_update=self._update)
 
 

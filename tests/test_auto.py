@@ -11,7 +11,7 @@ from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._engines.parts import LocalParts
-from arcmeans._rows.layout import Summary, layout_of, weigh
+from arcmeans._rows.census import Summary, census_of, weigh
 from arcmeans._rows.rows import unit_rows
 
 from .test_sieve import topics
@@ -100,7 +100,7 @@ def test_auto_for_sparse_rows(entries, k, algorithm, set_left):
     assert auto.chosen(unit_rows(sp.csr_array(X)), k, 1) == options
     # Parts of rows elsewhere cannot be merged.
     summary = Summary(10, 30, np.dtype(float), 0, 10, weigh(10), (X != 0).sum(axis=0))
-    assert auto.chosen(layout_of([summary]), k, 1) == EngineOptions(algorithm)
+    assert auto.chosen(census_of([summary]), k, 1) == EngineOptions(algorithm)
 
 
 def test_auto_fits_into_memory(set_left):

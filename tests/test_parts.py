@@ -12,8 +12,8 @@ from arcmeans import _core
 from arcmeans._centers.placing import place_rows
 from arcmeans._centers.wire import packed, placed, snapshot, unpacked
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.layout import exact_sum, layout_of, weigh
-from arcmeans._rows.rows import concatenated, laid_out, unit_rows
+from arcmeans._rows.census import census_of, exact_sum, weigh
+from arcmeans._rows.rows import concatenated, rows_of_part, unit_rows
 
 from .test_seeding import text_like
 
@@ -57,7 +57,7 @@ def test_changes_of_parts_add_up(dense):
     whole = entries(collected(rows, previous, labels, k), k)
     total, streamed = _core.native.SumChanges(k), _core.native.SumChanges(k)
     for here in (slice(0, 120), slice(120, 120), slice(120, 300)):
-        part = laid_out(rows_of(X, here, dense), layout_like(rows), None, 1)
+        part = rows_of_part(rows_of(X, here, dense), census_like(rows), None, 1)
         changes = collected(part, previous[here], labels[here], k)
         total.add(*vars(packed(changes, k)).values(), rows.n_features, 2)
         streamed.collect(part.native(), previous[here], labels[here], 2, here.start > 0)
@@ -70,10 +70,10 @@ def rows_of(X, here, dense):
     return X[here].toarray() if dense else X[here]
 
 
-def layout_like(rows):
-    from arcmeans._rows.layout import Layout
+def census_like(rows):
+    from arcmeans._rows.census import Census
 
-    return Layout(
+    return Census(
         n_rows=rows.n_rows,
         n_features=rows.n_features,
         dtype=rows.dtype,
@@ -122,21 +122,23 @@ def test_a_hash_of_labels_adds_up():
 def test_rows_one_after_another():
     X = text_like()
     rows = unit_rows(X)
-    pieces = [laid_out(X[a:b], layout_like(rows), None, 1) for a, b in ((0, 9), (9, 9), (9, 300))]
+    pieces = [
+        rows_of_part(X[a:b], census_like(rows), None, 1) for a, b in ((0, 9), (9, 9), (9, 300))
+    ]
     joined = concatenated(pieces)
     for name in ("values", "zero", "starts", "features"):
         assert np.array_equal(getattr(joined, name), getattr(rows, name))
 
 
-def test_layout_of_parts():
+def test_census_of_parts():
     from arcmeans.dask._worker import summarize
 
     X = text_like()
     whole = unit_rows(X)
-    layout = layout_of([summarize(X[a:b], None) for a, b in ((0, 9), (9, 9), (9, 300))])
-    assert np.array_equal(layout.by_rank, whole.by_rank)
-    assert np.array_equal(layout.rank, whole.rank)
-    assert (layout.one, layout.total_weight) == (whole.one, whole.total_weight)
+    census = census_of([summarize(X[a:b], None) for a, b in ((0, 9), (9, 9), (9, 300))])
+    assert np.array_equal(census.by_rank, whole.by_rank)
+    assert np.array_equal(census.rank, whole.rank)
+    assert (census.one, census.total_weight) == (whole.one, whole.total_weight)
 
 
 def test_an_engine_takes_up_labels():

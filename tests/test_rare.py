@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from arcmeans._centers.placing import place_sums, sums_of
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows import layout
-from arcmeans._rows.layout import frequent
+from arcmeans._rows import census
+from arcmeans._rows.census import frequent
 from arcmeans._rows.rows import unit_rows
 
 from .marks import measures_memory
@@ -129,7 +129,7 @@ def test_no_more_features_are_frequent_than_the_rows_are_worth(monkeypatch):
     often = frequent(frequency)
     # Where centers are small, lists are left to features of one row.
     assert [often.count(k) for k in (14, 15, 10**6, 10**7)] == [8, 6, 6, 2]
-    monkeypatch.setattr(layout, "SMALL", 0)
+    monkeypatch.setattr(census, "SMALL", 0)
     assert often.n_entries == 143
     assert often.above == (8, 6, 5, *[3] * 13, 2)
     assert [often.count(k) for k in (1, 14, 15, 19, 20, 22, 23, 38, 39, 10**6)] == [
@@ -174,5 +174,5 @@ def test_centers_of_many_features_take_no_more_than_they_may():
     )
     n_frequent, megabytes, passes = done.stdout.split()
     assert int(passes) == 4
-    assert 10 * 400 * int(n_frequent) <= layout.SMALL
+    assert 10 * 400 * int(n_frequent) <= census.SMALL
     assert float(megabytes) < 400

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arcmeans import _core
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.layout import Frequent
+from arcmeans._rows.census import Frequent
 from arcmeans._rows.rows import unit_rows
 from arcmeans._run.loop import run
 

@@ -10,8 +10,8 @@ from .arrays import Arrays
 
 ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
 NEIGHBORS, NEIGHBORS_FEATURES = 128, 32
-"""What ``cpp/core/algorithms/neighbors.hpp`` keeps of a center: so many others, with copies of them for data
-of so few features."""
+"""What ``cpp/core/algorithms/neighbors.hpp`` keeps of a center: this many others,
+with copies of them for data of at most this many features."""
 _GROUPING_PASSES = 5
 
 

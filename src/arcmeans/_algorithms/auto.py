@@ -11,7 +11,7 @@ from .. import _core
 from .._centers.placing import sums_of
 from .._engines.memory import EngineOptions
 from .._engines.parts import Parts
-from .._rows.rows import AnyLayout, Rows
+from .._rows.rows import AnyCensus, Rows
 from .._support.memory import available
 from .sieve import bound_bytes
 
@@ -32,19 +32,19 @@ NOT_ASKED = 16 << 20
 
 
 def chosen(
-    layout: AnyLayout, n_clusters: int, n_threads: int, room: int | None = None
+    census: AnyCensus, n_clusters: int, n_threads: int, room: int | None = None
 ) -> EngineOptions:
     """The options of an engine for these rows; ``room`` as for ``room_for_bounds``."""
-    bounds = room_for_bounds(layout, n_clusters, room)
-    if layout.frequent is None:
-        return EngineOptions(_for_dense(layout.n_features, n_clusters, bounds), n_threads)
-    entries = layout.frequent.n_entries / max(1, layout.n_rows)
+    bounds = room_for_bounds(census, n_clusters, room)
+    if census.frequent is None:
+        return EngineOptions(_for_dense(census.n_features, n_clusters, bounds), n_threads)
+    entries = census.frequent.n_entries / max(1, census.n_rows)
     few = entries <= TALLY_ENTRIES and entries * n_clusters <= TALLY_WORK
-    tally = few and room_for(PANEL_BYTES * layout.n_features * n_clusters)
+    tally = few and room_for(PANEL_BYTES * census.n_features * n_clusters)
     return EngineOptions(
         "tally" if tally else "sieve",
         n_threads,
-        merge_repeats=entries < SHORT_ROWS and isinstance(layout, Rows),
+        merge_repeats=entries < SHORT_ROWS and isinstance(census, Rows),
         keep_bounds=bounds,
     )
 
@@ -60,7 +60,7 @@ def settled(options: EngineOptions, parts: Parts, centers: _core.native.Centers)
     """The same, or others where the initial centers of a run say so."""
     if (
         options.algorithm in BALLS
-        and room_for_bounds(parts.layout, len(centers.scales), parts.room)
+        and room_for_bounds(parts.census, len(centers.scales), parts.room)
         and centers_in_a_ball(parts, centers) > MOST_IN_A_BALL
     ):
         return replace(options, algorithm="sieve")
@@ -75,9 +75,9 @@ def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
     themselves from rows on a surface: the ball holds the few centers of a cloud. But the sieve
     dismisses all the others there.
     """
-    sums = sums_of(parts.layout, centers)
+    sums = sums_of(parts.census, centers)
     unit = sums.vectors.toarray() * sums.scales[:, np.newaxis]
-    n = parts.layout.n_rows
+    n = parts.census.n_rows
     some = np.unique(np.linspace(0, n - 1, min(LOOKED_AT, 2**22 // len(unit) + 1)).astype(int))
     rows = parts.take(some)
     similarities = rows.values[rows.zero == 0] @ unit.T
@@ -88,9 +88,9 @@ def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
     return np.count_nonzero(between >= far[:, np.newaxis]) / max(1, len(between))
 
 
-def room_for_bounds(layout: AnyLayout, n_clusters: int, room: int | None = None) -> bool:
+def room_for_bounds(census: AnyCensus, n_clusters: int, room: int | None = None) -> bool:
     """Whether the sieve can keep its bounds: within so many bytes, if that is said."""
-    size = bound_bytes(layout.n_rows, n_clusters, dense=layout.frequent is None)
+    size = bound_bytes(census.n_rows, n_clusters, dense=census.frequent is None)
     return room_for(size) and (room is None or size <= room)
 
 

@@ -17,7 +17,7 @@ def bound_bytes(n_rows: int, n_clusters: int, dense: bool) -> int:
 
 
 class SieveBounds:
-    """The bounds of all rows, as arrays (``cpp/core/algorithms/sieve_state.hpp``), or none if not kept."""
+    """The bounds of all rows, as arrays (``sieve_state.hpp`` of the core), or none."""
 
     def __init__(self, rows: Rows, n_clusters: int, keep: bool, arrays: Arrays) -> None:
         n, dense = rows.n_rows, rows.starts is None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._centers.placing import sums_of
 from .._engines.memory import Engine, EngineOptions
-from .._rows.layout import fixed_point_one
+from .._rows.census import fixed_point_one
 from .._rows.rows import Rows
 
 TABLE_VALUES = 2**24

@@ -26,7 +26,7 @@ from .._centers.placing import place_sums
 from .._engines.disk import StreamedParts, checked_parts
 from .._engines.memory import Engine, EngineOptions
 from .._engines.parts import LocalParts, Parts
-from .._rows.layout import exact_sum
+from .._rows.census import exact_sum
 from .._rows.rows import Rows, warn_of_zero_rows
 from .._rows.store import RowStore
 from .._rows.validation import checked_rows, threads
@@ -116,9 +116,9 @@ class SphericalClusterer(
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False)
-        warn_of_zero_rows(parts.layout)
-        centers = place_sums(parts.layout, self._center_sums())
-        labels = np.empty(parts.layout.n_rows, np.int32)
+        warn_of_zero_rows(parts.census)
+        centers = place_sums(parts.census, self._center_sums())
+        labels = np.empty(parts.census.n_rows, np.int32)
         for here, rows in _pieces(parts):
             labels[here] = nearest_labels(rows, centers, n_threads)
         return labels
@@ -144,7 +144,7 @@ class SphericalClusterer(
     def _distances(self, X: Any) -> NDArray[Any]:
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False)
-        centers = place_sums(parts.layout, self._center_sums())
+        centers = place_sums(parts.census, self._center_sums())
         found: list[NDArray[Any]] = []
         for _, rows in _pieces(parts):
             distances = np.empty((rows.n_rows, self._n_features_out))
@@ -174,14 +174,14 @@ class SphericalClusterer(
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False, sample_weight=sample_weight)
-        centers = place_sums(parts.layout, self._center_sums())
+        centers = place_sums(parts.census, self._center_sums())
         total = Fraction(0)
         for _, rows in _pieces(parts):
             which, far = chords(rows, centers, n_threads)
             if rows.weights is not None:
                 far *= rows.weights[which]
             total += exact_sum(far)
-        return 0.0 - max(0.0, float(total) / parts.layout.weight_scale)
+        return 0.0 - max(0.0, float(total) / parts.census.weight_scale)
 
     def _rows(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None

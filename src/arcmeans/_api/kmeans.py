@@ -18,7 +18,7 @@ from .._centers.placing import place_rows, place_sums
 from .._engines.memory import ALGORITHMS, EngineOptions, PassEngine
 from .._engines.parts import LocalParts, Parts, content_of
 from .._models.files import FilePath, load_model, save_model
-from .._rows.rows import AnyLayout, warn_of_zero_rows
+from .._rows.rows import AnyCensus, warn_of_zero_rows
 from .._rows.validation import (
     check_callable,
     check_enough,
@@ -236,17 +236,17 @@ callable, default="random"
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
         parts = self._parts(X, n_threads, reset=not warm, sample_weight=sample_weight)
         with closing(parts):
-            layout = parts.layout
-            check_enough(layout, self.n_clusters)
+            census = parts.census
+            check_enough(census, self.n_clusters)
             if isinstance(parts, LocalParts):  # elsewhere bounds may go to disk
                 check_memory(
                     self.algorithm,
-                    layout.n_rows,
+                    census.n_rows,
                     self.n_clusters,
-                    layout.n_features,
+                    census.n_features,
                     self.n_groups,
                 )
-            warn_of_zero_rows(layout)
+            warn_of_zero_rows(census)
             last = self._fit_parts(parts, warm, n_threads, X, y, {"sample_weight": sample_weight})
         if last.stopped == "interrupted":
             caution(
@@ -291,7 +291,7 @@ callable, default="random"
 
         def one_run(i: int, midway: Midway | None) -> Result:
             task = fit.part("run", self.max_iter)
-            options = self._engine_options(parts.layout, n_threads, parts.room)
+            options = self._engine_options(parts.census, n_threads, parts.room)
             seeds = None
             if midway is None and not warm:
                 random_state = np.random.RandomState(streams[i])
@@ -303,15 +303,15 @@ callable, default="random"
                 if midway is not None and checkpoint is not None:
                     centers = restored(engine, midway, checkpoint.path)
                 elif warm:
-                    layout = parts.layout
-                    centers = place_sums(layout, replace(self._sums, one=layout.one))
+                    census = parts.census
+                    centers = place_sums(census, replace(self._sums, one=census.one))
                 result = self._run(engine, centers, midway, checkpoint, task)
             if result.error is None:
-                task.end(lambda: self._attributes(parts.layout, result))
+                task.end(lambda: self._attributes(parts.census, result))
             return result
 
         best, last = best_of_runs(n_runs, one_run, checkpoint, saved)
-        for name, value in self._attributes(parts.layout, best).items():
+        for name, value in self._attributes(parts.census, best).items():
             setattr(self, name, value)
         if last.error is None:
             if checkpoint is not None and not last.interrupted:
@@ -333,7 +333,7 @@ callable, default="random"
             display=Display() if self.verbose else None,
             checkpoint=checkpoint,
             task=task,
-            fitted=lambda result: self._attributes(engine.layout, result),
+            fitted=lambda result: self._attributes(engine.census, result),
         )
         return run(
             engine,
@@ -345,14 +345,14 @@ callable, default="random"
             resumed=midway,
         )
 
-    def _attributes(self, layout: AnyLayout, result: Result) -> dict[str, Any]:
+    def _attributes(self, census: AnyCensus, result: Result) -> dict[str, Any]:
         """The attributes of an estimator fitted with a result."""
         return {
             "_sums": result.centers,
-            "_dtype": layout.dtype,
+            "_dtype": census.dtype,
             "_centers": None,
             "labels_": result.labels.copy(),
-            "inertia_": max(0.0, 2.0 * (layout.total_weight - result.objective)),
+            "inertia_": max(0.0, 2.0 * (census.total_weight - result.objective)),
             "n_iter_": len(result.iterations),
             "trace_": trace_array(result.iterations),
         }
@@ -390,27 +390,27 @@ callable, default="random"
             return None
         start = self._sums if warm else None
         content, parameters = content_of(parts), self.get_params(deep=False)
-        identity = identity_of(parts.layout, content, parameters, start)
+        identity = identity_of(parts.census, content, parameters, start)
         return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
 
     def _engine_options(
-        self, layout: AnyLayout, n_threads: int, room: int | None = None
+        self, census: AnyCensus, n_threads: int, room: int | None = None
     ) -> EngineOptions:
         if self.algorithm == "auto":
-            return auto.chosen(layout, self.n_clusters, n_threads, room)
-        keep = self.algorithm != "sieve" or auto.room_for_bounds(layout, self.n_clusters, room)
+            return auto.chosen(census, self.n_clusters, n_threads, room)
+        keep = self.algorithm != "sieve" or auto.room_for_bounds(census, self.n_clusters, room)
         return EngineOptions(self.algorithm, n_threads, keep_bounds=keep, n_groups=self.n_groups)
 
     def _start(
         self, X: Any, parts: Parts, random_state: np.random.RandomState, n_threads: int
     ) -> tuple[Seeds | None, _core.native.Centers]:
         """Initial centers, and how they were drawn if they were."""
-        k, init, layout = self.n_clusters, self.init, parts.layout
+        k, init, census = self.n_clusters, self.init, parts.census
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
             seeds = choose_rows(parts, k, init, options, random_state)
-            return seeds, place_rows(layout, parts.take(seeds.indices))
-        return None, asked_centers(layout, parts, X, k, init, random_state, n_threads)
+            return seeds, place_rows(census, parts.take(seeds.indices))
+        return None, asked_centers(census, parts, X, k, init, random_state, n_threads)
 
     def save(self, path: FilePath) -> None:
         """Write the fitted model to a safetensors file, whole or not at all.

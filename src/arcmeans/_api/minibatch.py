@@ -285,14 +285,14 @@ callable, default="greedy-k-means++"
         self, X: Any, rows: Rows, sample: Rows, random_state: np.random.RandomState, n_threads: int
     ) -> _core.native.Centers:
         """Initial centers: drawn from the sample, or given."""
-        k, init, layout = self.n_clusters, self.init, no_rows(rows.n_features)
+        k, init, census = self.n_clusters, self.init, no_rows(rows.n_features)
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha)
             parts = LocalParts(sample, n_threads)
             seeds = choose_rows(parts, k, init, options, random_state)
-            return place_rows(layout, sample, seeds.indices)
+            return place_rows(census, sample, seeds.indices)
         return asked_centers(
-            layout, LocalParts(rows, n_threads), X, k, init, random_state, n_threads
+            census, LocalParts(rows, n_threads), X, k, init, random_state, n_threads
         )
 
     @property

@@ -102,8 +102,8 @@ default="k-means++"
     if n_local_trials is not None:
         check_integer("n_local_trials", n_local_trials, 1)
     parts = checked_parts(X, sample_weight=sample_weight, n_threads=threads(n_threads))
-    check_enough(parts.layout, n_clusters)
-    warn_of_zero_rows(parts.layout)
+    check_enough(parts.census, n_clusters)
+    warn_of_zero_rows(parts.census)
     options = SeedOptions(alpha, chain_length, n_local_trials, oversampling, rounds)
     state = check_random_state(random_state)
     seeds: Seeds = choose_rows(parts, n_clusters, method, options, state)

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .._rows.rows import AnyLayout, Rows
+from .._rows.rows import AnyCensus, Rows
 from .._run.records import CenterSums
 
 
 def fixed_entries(
-    rows: AnyLayout, seeds: Rows, i: int
+    rows: AnyCensus, seeds: Rows, i: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Row i of ``seeds`` as a center of ``rows``: ranks, and integers."""
     features, values = seeds.entries(i)
@@ -20,13 +20,13 @@ def fixed_entries(
     return _ranks(rows, features), fixed
 
 
-def empty_centers(rows: AnyLayout, n_centers: int, one: float) -> _core.native.Centers:
+def empty_centers(rows: AnyCensus, n_centers: int, one: float) -> _core.native.Centers:
     """Centers for use with ``rows``, none of them placed yet."""
     return _core.native.Centers(n_centers, rows.n_features, one, rows.n_frequent(n_centers))
 
 
 def place_rows(
-    rows: AnyLayout, seeds: Rows, which: NDArray[np.int64] | None = None
+    rows: AnyCensus, seeds: Rows, which: NDArray[np.int64] | None = None
 ) -> _core.native.Centers:
     """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
     picked = range(seeds.n_rows) if which is None else which
@@ -36,7 +36,7 @@ def place_rows(
     return centers
 
 
-def place_sums(rows: AnyLayout, sums: CenterSums) -> _core.native.Centers:
+def place_sums(rows: AnyCensus, sums: CenterSums) -> _core.native.Centers:
     """Centers from the integer vectors of an earlier run, for use with ``rows``."""
     vectors = sums.vectors
     centers = empty_centers(rows, vectors.shape[0], sums.one)
@@ -59,7 +59,7 @@ def entries_of(
     return starts, features, values
 
 
-def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
+def sums_of(rows: AnyCensus, centers: _core.native.Centers) -> CenterSums:
     """The integer vectors of centers used with ``rows``, in the caller's feature order."""
     scales = np.array(centers.scales)
     starts, features, values = entries_of(centers, rows.by_rank)
@@ -67,5 +67,5 @@ def sums_of(rows: AnyLayout, centers: _core.native.Centers) -> CenterSums:
     return CenterSums(vectors, scales, centers.one)
 
 
-def _ranks(rows: AnyLayout, features: NDArray[Any]) -> NDArray[np.int32]:
+def _ranks(rows: AnyCensus, features: NDArray[Any]) -> NDArray[np.int32]:
     return (features if rows.rank is None else rows.rank[features]).astype(np.int32, copy=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._rows.rows import AnyLayout
+from .._rows.rows import AnyCensus
 from .placing import empty_centers, entries_of
 
 
@@ -94,10 +94,10 @@ def snapshot(centers: _core.native.Centers) -> Snapshot:
     )
 
 
-def placed(taken: Snapshot, layout: AnyLayout, n_threads: int = 1) -> _core.native.Centers:
+def placed(taken: Snapshot, census: AnyCensus, n_threads: int = 1) -> _core.native.Centers:
     """Centers that are, and will move, like those the snapshot was taken of."""
     n_clusters = len(taken.counts)
-    centers = empty_centers(layout, n_clusters, taken.one)
+    centers = empty_centers(census, n_clusters, taken.one)
     for j in range(n_clusters):
         at = slice(taken.starts[j], taken.starts[j + 1])
         centers.place(j, taken.features[at], taken.values[at])
@@ -111,5 +111,5 @@ def placed(taken: Snapshot, layout: AnyLayout, n_threads: int = 1) -> _core.nati
         features=taken.features[attached],
         values=taken.values[attached],
     )
-    centers.move(unpacked(changes, layout.n_features, n_threads), n_threads)
+    centers.move(unpacked(changes, census.n_features, n_threads), n_threads)
     return centers

@@ -1,4 +1,4 @@
-"""The types of the native core, cpp/bindings/module.cpp. The modules of all instruction sets are alike."""
+"""The types of the native core. The modules of all instruction sets are alike."""
 
 from enum import Enum
 from typing import Any, TypeAlias, overload

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .. import _core
-from .._rows.layout import Layout, Summary, layout_of, weigh
-from .._rows.rows import Rows, laid_out
+from .._rows.census import Census, Summary, census_of, weigh
+from .._rows.rows import Rows, rows_of_part
 from .._rows.store import RowStore
 from .._rows.validation import checked_rows, checked_weights
 from .._seeding.part import LIGHT, SeedPart, run_step
@@ -80,9 +80,9 @@ class StreamedParts:
             weights=found,
             frequency=store.mapped("frequency").array if store.sparse else None,
         )
-        self.layout: Layout = layout_of([summary])
-        if weights is not None and self.layout.weighted:
-            self._weights = weights * self.layout.weight_scale
+        self.census: Census = census_of([summary])
+        if weights is not None and self.census.weighted:
+            self._weights = weights * self.census.weight_scale
         self._seed_parts = [
             SeedPart(int(first), n_threads, postings=len(self.starts) == 2)
             for first in self.starts[:-1]
@@ -104,9 +104,9 @@ class StreamedParts:
             return self._loaded[1]
         if not self.store.sparse:
             n_rows = int(self.starts[part + 1] - self.starts[part])
-            return self._rows(part, np.empty((n_rows, 1), self.layout.dtype))
+            return self._rows(part, np.empty((n_rows, 1), self.census.dtype))
         no_entries = np.empty(0, np.int32)
-        return self._rows(part, np.empty(0, self.layout.dtype), self._row_starts(part), no_entries)
+        return self._rows(part, np.empty(0, self.census.dtype), self._row_starts(part), no_entries)
 
     def rows(self) -> Iterator[Rows]:
         """Chunk after chunk."""
@@ -118,7 +118,7 @@ class StreamedParts:
         blocks = [self.store[int(i) : int(i) + 1] for i in which]
         X = sp.vstack(blocks, "csr") if self.store.sparse else np.vstack(blocks)
         weights = None if self._weights is None else self._weights[which]
-        return laid_out(X, self.layout, weights, self.n_threads)
+        return rows_of_part(X, self.census, weights, self.n_threads)
 
     def each(self, step: str, *arguments: Any) -> list[Any]:
         return [self.at(part, step, *arguments) for part in range(len(self))]
@@ -156,14 +156,14 @@ class StreamedParts:
         return Rows(
             values=values,
             zero=self._zero[here],
-            n_features=self.layout.n_features,
+            n_features=self.census.n_features,
             weights=None if self._weights is None else self._weights[here],
-            weight_scale=self.layout.weight_scale,
-            one=self.layout.one,
+            weight_scale=self.census.weight_scale,
+            one=self.census.one,
             starts=starts,
             features=features,
-            by_rank=self.layout.by_rank,
-            frequent=self.layout.frequent,
+            by_rank=self.census.by_rank,
+            frequent=self.census.frequent,
         )
 
     def _prepared(self, part: int) -> Rows:
@@ -171,7 +171,7 @@ class StreamedParts:
         zero = np.empty(end - begin, np.uint8)  # known already
         if not self.store.sparse:
             file = self.store.mapped("values")
-            values = self._buffer("values", self.layout.dtype)[
+            values = self._buffer("values", self.census.dtype)[
                 : (end - begin) * file.array.shape[1]
             ]
             values = values.reshape(end - begin, -1)
@@ -189,13 +189,13 @@ class StreamedParts:
             raise self._damaged("indptr.npy", begin, end)
         indices, data = (self.store.mapped(name) for name in ("indices", "data"))
         features = self._buffer("features", np.int32)[:size]
-        values = self._buffer("values", self.layout.dtype)[:size]
-        rank = self.layout.rank
+        values = self._buffer("values", self.census.dtype)[:size]
+        rank = self.census.rank
         assert rank is not None
         entries = indices.array[first:last], data.array[first:last]
         self._fetch_next(part)
         if not self._checked[part]:
-            scratch = np.zeros(self.layout.n_features, np.int64)
+            scratch = np.zeros(self.census.n_features, np.int64)
             found = _core.native.inspect(starts, *entries, scratch)
             if found.bad_index_row >= 0 or found.not_finite_row >= 0 or not found.canonical:
                 raise self._damaged("indices.npy or data.npy", begin, end)
@@ -254,10 +254,10 @@ class StreamedParts:
             largest = max(last - first for first, last in map(self._entries, range(len(self))))
             return {
                 "features": np.empty(largest, np.int32),
-                "values": np.empty(largest, self.layout.dtype),
+                "values": np.empty(largest, self.census.dtype),
             }
         largest = int(np.diff(self.starts).max()) * self.store.shape[1]
-        return {"values": np.empty(largest, self.layout.dtype)}
+        return {"values": np.empty(largest, self.census.dtype)}
 
     def _damaged(self, file: str, begin: int, end: int) -> ValueError:
         return ValueError(
@@ -273,7 +273,7 @@ class StreamedEngine:
         self.n_clusters = n_clusters
         self.options = options
         self._parts = parts
-        self._states = _States(parts.layout.n_rows, parts.room)
+        self._states = _States(parts.census.n_rows, parts.room)
         self._changes = _core.native.SumChanges(n_clusters)
         self.parts = [
             Engine(
@@ -290,8 +290,8 @@ class StreamedEngine:
             part.detach()
 
     @property
-    def layout(self) -> Layout:
-        return self._parts.layout
+    def census(self) -> Census:
+        return self._parts.census
 
     @property
     def labels(self) -> NDArray[np.int32]:

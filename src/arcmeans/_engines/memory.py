@@ -18,7 +18,7 @@ from .._algorithms.angles import ANGLE_ALGORITHMS, AngleBounds
 from .._algorithms.arrays import Arrays, in_memory
 from .._algorithms.sieve import SieveBounds
 from .._algorithms.tally import TallyBounds
-from .._rows.rows import AnyLayout, Rows
+from .._rows.rows import AnyCensus, Rows
 from .._run.records import FirstPass
 from .equal_rows import Distinct, distinct
 from .relocation import Candidates, candidates_of, chosen
@@ -58,7 +58,7 @@ class PassEngine(Protocol):
     """What the loop needs, wherever the rows are."""
 
     @property
-    def layout(self) -> AnyLayout: ...
+    def census(self) -> AnyCensus: ...
     @property
     def labels(self) -> Any:
         """The labels of all rows after the last pass."""
@@ -156,7 +156,7 @@ class Engine:
             self._kept.drop_copy()
 
     @property
-    def layout(self) -> AnyLayout:
+    def census(self) -> AnyCensus:
         return self.rows
 
     def adopt(self, first_pass: FirstPass) -> None:

@@ -1,6 +1,6 @@
 """Rows to cluster, in one piece or in parts: in memory, on disk, or on other machines.
 
-What a fit needs of them is little: a layout, an engine for the passes, and steps of the seeding
+What a fit needs of them is little: a census, an engine for the passes, and steps of the seeding
 done on every part. The results do not depend on the parts.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._minibatch.batches import picked
-from .._rows.rows import AnyLayout, Rows
+from .._rows.rows import AnyCensus, Rows
 from .._seeding.part import SeedPart, run_step
 from .memory import Engine, EngineOptions, PassEngine
 
@@ -19,7 +19,7 @@ class Parts(Protocol):
     """Rows, wherever they are."""
 
     @property
-    def layout(self) -> AnyLayout: ...
+    def census(self) -> AnyCensus: ...
     @property
     def starts(self) -> NDArray[np.int64]:
         """The number of the first row of each part, and that of all rows."""
@@ -58,7 +58,7 @@ class LocalParts:
         self._part.rows = rows
 
     @property
-    def layout(self) -> AnyLayout:
+    def census(self) -> AnyCensus:
         return self.rows
 
     def take(self, which: NDArray[np.int64]) -> Rows:

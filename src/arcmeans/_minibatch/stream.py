@@ -56,10 +56,10 @@ class Stream:
     whose total is 2^60 units.
     """
 
-    def __init__(self, centers: _core.native.Centers, layout: Rows, weight_scale: float) -> None:
+    def __init__(self, centers: _core.native.Centers, census: Rows, weight_scale: float) -> None:
         n_clusters = len(centers.scales)
         self.centers = centers
-        self.layout = layout
+        self.census = census
         self.weight_scale = weight_scale
         self.attached = np.zeros(n_clusters, bool)
         self.counts = np.zeros(n_clusters)
@@ -75,7 +75,7 @@ class Stream:
 
     def sums(self) -> CenterSums:
         """The integer vectors, in the caller's feature order."""
-        return sums_of(self.layout, self.centers)
+        return sums_of(self.census, self.centers)
 
     def label(self, rows: Rows, n_threads: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The most similar center of each row, by the tie rule, and the similarity to it."""
@@ -137,8 +137,8 @@ class Stream:
 
     def _restore(self, sums: CenterSums) -> None:
         """Centers at these sums, attached where they are."""
-        self.layout = dataclasses.replace(self.layout, one=sums.one)
-        self.centers = place_sums(self.layout, sums)
+        self.census = dataclasses.replace(self.census, one=sums.one)
+        self.centers = place_sums(self.census, sums)
         self._join(np.flatnonzero(self.attached), sums.vectors[np.flatnonzero(self.attached)])
 
     def _join(self, which: NDArray[np.int64], vectors: sp.csr_array) -> None:
@@ -149,11 +149,11 @@ class Stream:
             np.concatenate([starts, starts[-1] + starts[1:]]),
             np.tile(vectors.indices.astype(np.int32), 2),
             np.concatenate([high, vectors.data - high]) / self.centers.one,
-            self.layout.n_features,
+            self.census.n_features,
             None,
             np.zeros(2 * len(which), np.uint8),
             self.centers.one,
-            np.arange(self.layout.n_features, dtype=np.int32),
+            np.arange(self.census.n_features, dtype=np.int32),
         )
         labels = np.tile(which.astype(np.int32), 2)
         self.centers.move(_changes(rows, labels, len(self.counts), 1), 1)
@@ -277,5 +277,5 @@ def variance(rows: Rows) -> float:
 
 
 def no_rows(n_features: int) -> Rows:
-    """The layout of a stream: no rows yet, features in the caller's order."""
+    """The census with which a stream begins: no rows yet, features in the caller's order."""
     return Rows(np.empty((0, n_features)), np.empty(0, np.uint8), n_features, None, 1.0, FIRST_ONE)

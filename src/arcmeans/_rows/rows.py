@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._support.caution import caution
-from .layout import Frequent, Layout, by_frequency, fixed_point_one, frequent, inverse, weigh
+from .census import Census, Frequent, by_frequency, fixed_point_one, frequent, inverse, weigh
 
 MAX_FEATURES = 2**31 - 1
 
@@ -122,7 +122,7 @@ class Rows:
         return self.by_rank[self.features[at]], self.values[at]
 
 
-AnyLayout = Rows | Layout
+AnyCensus = Rows | Census
 """What places a center among rows: their features, their order and scale."""
 
 
@@ -154,25 +154,25 @@ def unit_rows(
     return Rows(weights=weights, weight_scale=found.scale, one=one, **parts)
 
 
-def laid_out(
+def rows_of_part(
     X: Any,
-    layout: Layout,
+    census: Census,
     weights: NDArray[np.float64] | None,
     n_threads: int,
     *,
     owned: bool = False,
     name: str = "X",
 ) -> Rows:
-    """Unit rows of a part of the data, in the layout of all. ``weights`` are scaled already."""
+    """Unit rows of a part, by the census of all rows. ``weights`` are scaled already."""
     if sp.issparse(X):
-        parts = _unit_sparse(X, n_threads, owned, name, layout)
+        parts = _unit_sparse(X, n_threads, owned, name, census)
     else:
         parts = _unit_dense(X, n_threads, owned, name)
-    return Rows(weights=weights, weight_scale=layout.weight_scale, one=layout.one, **parts)
+    return Rows(weights=weights, weight_scale=census.weight_scale, one=census.one, **parts)
 
 
 def concatenated(parts: Sequence[Rows]) -> Rows:
-    """Rows of one layout, one after another."""
+    """Rows made by one census, one part after another."""
     if len(parts) == 1:
         return parts[0]
     joined: dict[str, Any] = {
@@ -215,7 +215,7 @@ def subset(
     )
 
 
-def warn_of_zero_rows(rows: AnyLayout) -> None:
+def warn_of_zero_rows(rows: AnyCensus) -> None:
     if rows.n_zero:
         caution(
             f"{rows.n_zero} of {rows.n_rows} rows are all zero: they have no direction, get label "
@@ -228,7 +228,7 @@ def _unit_sparse(
     n_threads: int,
     owned: bool,
     name: str,
-    layout: Layout | None = None,
+    census: Census | None = None,
 ) -> dict[str, Any]:
     n_rows, n_features = X.shape
     if n_features > MAX_FEATURES:
@@ -239,10 +239,10 @@ def _unit_sparse(
     if found.not_finite_row >= 0:
         raise_not_finite(name, found.not_finite_row)
 
-    if layout is None or layout.by_rank is None or layout.frequent is None:
+    if census is None or census.by_rank is None or census.frequent is None:
         by_rank, often = by_frequency(frequency), frequent(frequency)
     else:
-        by_rank, often = layout.by_rank, layout.frequent
+        by_rank, often = census.by_rank, census.frequent
     rank = inverse(by_rank)
     assert rank is not None
     in_place = owned and indices.dtype == np.int32 and indices.flags.writeable

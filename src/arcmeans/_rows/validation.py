@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._support.cpus import usable_cpus
-from .rows import AnyLayout, Rows, unit_rows
+from .rows import AnyCensus, Rows, unit_rows
 
 MOST_THREADS = 1024
 """More are of no use and only cost."""
@@ -114,7 +114,7 @@ def as_native(X: Any) -> tuple[Any, Any]:
     return X, [np.float64, np.float32]
 
 
-def check_enough(rows: AnyLayout, n_clusters: int) -> None:
+def check_enough(rows: AnyCensus, n_clusters: int) -> None:
     """As many rows as clusters, that can move a center."""
     usable = rows.n_usable
     if rows.n_rows < n_clusters:
@@ -126,7 +126,7 @@ def check_enough(rows: AnyLayout, n_clusters: int) -> None:
         )
 
 
-def checked_centers(init: Any, n_clusters: int, rows: AnyLayout) -> Any:
+def checked_centers(init: Any, n_clusters: int, rows: AnyCensus) -> Any:
     """An array of centers, dense or sparse, of the right shape."""
     check_unmasked("init", init)
     init = check_array(
@@ -145,7 +145,7 @@ def checked_centers(init: Any, n_clusters: int, rows: AnyLayout) -> Any:
     return init
 
 
-def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyLayout) -> NDArray[np.int64]:
+def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyCensus) -> NDArray[np.int64]:
     """Row numbers for initial centers: as many as clusters, and in range."""
     if len(init) != n_clusters:
         raise ValueError(f"init names {len(init)} rows, but n_clusters={n_clusters}.")

@@ -3,9 +3,10 @@
 Between two passes a run depends on two things only: the labels going into the next pass (rows that
 were relocated included) and the integer vectors of the centers. A center either is the sum of its
 rows, which follows from the labels exactly, or is detached: its rows sum to zero, and its vector is
-what is left of a seed or of rows that went (``cpp/core/centers/centers.hpp``). So every vector is placed, which
-detaches it, and then moved by the sums of all rows from no label to theirs: where they sum to zero
-the vector stays, elsewhere it becomes the sum. The vectors stored are held against the outcome.
+what is left of a seed or of rows that went (``cpp/core/centers/centers.hpp``). So every vector is
+placed, which detaches it, and then moved by the sums of all rows from no label to theirs: where
+they sum to zero the vector stays, elsewhere it becomes the sum. The vectors stored are held against
+the outcome.
 
 Bounds are not kept. The first pass of a fresh engine labels each row by the reference similarity,
 whatever the algorithm, and is then counted as the pass after the labels stored. Objective, changed
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._centers.placing import place_sums, sums_of
 from .._engines.memory import PassEngine
-from .._rows.rows import AnyLayout
+from .._rows.rows import AnyCensus
 from .._support.caution import caution
 from .records import CenterSums, Iteration, Result, trace_array
 
@@ -169,7 +170,7 @@ class Checkpoint:
 
 
 def identity_of(
-    layout: AnyLayout,
+    census: AnyCensus,
     hashes: tuple[int, int | None],
     parameters: Mapping[str, Any],
     start: CenterSums | None,
@@ -185,8 +186,8 @@ def identity_of(
         identity["init"] = f"fitted centers {digest(*parts)}"
     return {
         **identity,
-        "the shape of X": [layout.n_rows, layout.n_features],
-        "the dtype of X": str(layout.dtype),
+        "the shape of X": [census.n_rows, census.n_features],
+        "the dtype of X": str(census.dtype),
         "the hash of the rows of X": f"{hashes[0]:016x}",
         "the hash of sample_weight": None if hashes[1] is None else f"{hashes[1]:016x}",
     }
@@ -220,9 +221,9 @@ def digest(*arrays: NDArray[Any]) -> str:
 
 def restored(engine: PassEngine, midway: Midway, path: Path) -> _core.native.Centers:
     """The centers of a stored run, for a fresh engine whose next pass is a first one."""
-    centers = place_sums(engine.layout, midway.centers)
+    centers = place_sums(engine.census, midway.centers)
     engine.move(centers, engine.resume(midway.labels))
-    mine, stored = sums_of(engine.layout, centers).vectors, midway.centers.vectors
+    mine, stored = sums_of(engine.census, centers).vectors, midway.centers.vectors
     for name in ("indptr", "indices", "data"):
         if not np.array_equal(getattr(mine, name), getattr(stored, name)):
             raise ValueError(

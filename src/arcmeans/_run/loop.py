@@ -43,7 +43,7 @@ def run(
     def result() -> Result:
         return Result(
             labels=engine.labels,
-            centers=sums_of(engine.layout, centers),
+            centers=sums_of(engine.census, centers),
             objective=objective,
             iterations=iterations,
             stopped=stopped or "callback",
@@ -55,7 +55,7 @@ def run(
     def midway() -> Midway:
         before = engine.labels if stopped is None else engine.previous
         done = iterations if stopped is None else iterations[:-1]
-        return Midway(before, sums_of(engine.layout, centers), done)
+        return Midway(before, sums_of(engine.census, centers), done)
 
     with interrupts_noted() as interrupted:
         while stopped is None:
@@ -135,7 +135,7 @@ def _assign(
         skipped_by_centers=work.skipped_by_centers,
         changed=work.changed,
         relocated=0,
-        objective=centers.objective(changes) / engine.layout.weight_scale,
+        objective=centers.objective(changes) / engine.census.weight_scale,
         fingerprint=engine.fingerprint(),
         movement=0.0,
         assign_seconds=assigned - started,

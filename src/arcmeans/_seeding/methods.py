@@ -22,7 +22,7 @@ from .. import _core
 from .._centers.placing import empty_centers, place_rows
 from .._engines.parts import LocalParts, Parts
 from .._minibatch.batches import picked
-from .._rows.rows import AnyLayout, Rows, subset, unit_rows
+from .._rows.rows import AnyCensus, Rows, subset, unit_rows
 from .._rows.validation import checked_centers, checked_indices
 from .._support.caution import caution
 from .part import Seed, seed_at
@@ -75,25 +75,25 @@ class _Search:
         parts.each("begin", n_seeds)
 
     def seed(self, i: int) -> Seed:
-        return seed_at(self.parts.layout, self.parts.take(np.array([i])))
+        return seed_at(self.parts.census, self.parts.take(np.array([i])))
 
     def choose(self, i: int, seed: Seed | None = None) -> None:
         """Makes row i the next seed."""
         seed = seed or self.seed(i)
         self.entries += sum(self.parts.each("choose", len(self.indices), seed))
-        self.similarities += self.parts.layout.n_rows
+        self.similarities += self.parts.census.n_rows
         self._chosen(i, seed)
 
     def choose_best(self, drawn: list[int], alpha: float) -> None:
         """Makes that one of the rows the next seed which leaves the least to be drawn from."""
-        rows, layout = self.parts.take(np.array(drawn)), self.parts.layout
-        seeds = [seed_at(layout, rows, i) for i in range(len(drawn))]
+        rows, census = self.parts.take(np.array(drawn)), self.parts.census
+        seeds = [seed_at(census, rows, i) for i in range(len(drawn))]
         found = self.parts.each("compare", seeds, alpha)
         left = [sum(part[c] for part, _ in found) for c in range(len(drawn))]
         best = left.index(min(left))
         self.parts.each("keep", len(self.indices), best, seeds[best])
         self.entries += sum(entries for _, entries in found)
-        self.similarities += len(drawn) * self.parts.layout.n_rows
+        self.similarities += len(drawn) * self.parts.census.n_rows
         self._chosen(drawn[best], seeds[best])
 
     def _chosen(self, i: int, seed: Seed) -> None:
@@ -187,7 +187,7 @@ def _afk_mc2(
     chains = at.reshape(n_clusters - 1, length)
     pool = parts.take(which)
     weights = np.ones(len(which)) if pool.weights is None else pool.weights
-    proposal = weights / (parts.layout.total_weight * parts.layout.weight_scale)
+    proposal = weights / (parts.census.total_weight * parts.census.weight_scale)
     if total > 0:
         proposal = 0.5 * proposal + 0.5 * (_weights_of(parts, which) / total)
     return _walks(search, pool, which, chains, proposal, n_clusters, alpha)
@@ -280,10 +280,10 @@ def _kmeans_parallel(
         if not len(new):
             continue
         parts.each("approach", picked(pool, new), len(candidates))
-        search.similarities += len(new) * parts.layout.n_rows
+        search.similarities += len(new) * parts.census.n_rows
         candidates.extend(drawn[new].tolist())
         directions.extend(found[new].tolist())
-    nearby = np.sum(parts.each("nearby", len(candidates)), axis=0) / parts.layout.one
+    nearby = np.sum(parts.each("nearby", len(candidates)), axis=0) / parts.census.one
     pool = parts.take(np.array(candidates))
     reduced = LocalParts(subset(pool, np.arange(len(candidates)), nearby), 1)
     indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state)
@@ -347,7 +347,7 @@ def choose_rows(
 
 
 def asked_centers(
-    layout: AnyLayout,
+    census: AnyCensus,
     parts: Parts,
     X: Any,
     n_clusters: int,
@@ -355,25 +355,25 @@ def asked_centers(
     random_state: np.random.RandomState,
     n_threads: int,
 ) -> _core.native.Centers:
-    """Centers for use with ``layout``, from what a caller gives that is no word.
+    """Centers for rows of ``census``, from what a caller gives that is no word.
 
     An array of centers, numbers of rows, or a callable that returns either.
     """
     if callable(init):
         init = init(X, n_clusters=n_clusters, random_state=random_state)
     if np.ndim(init) == 1 and np.issubdtype(np.asarray(init).dtype, np.integer):
-        which = checked_indices(np.asarray(init), n_clusters, parts.layout)
+        which = checked_indices(np.asarray(init), n_clusters, parts.census)
         seeds = parts.take(which)
         if seeds.zero.any():
             raise ValueError(
                 f"init names row {which[np.argmax(seeds.zero)]}, which is all zero: a center needs "
                 "a direction."
             )
-        return place_rows(layout, seeds)
-    return given_centers(layout, checked_centers(init, n_clusters, parts.layout), n_threads)
+        return place_rows(census, seeds)
+    return given_centers(census, checked_centers(init, n_clusters, parts.census), n_threads)
 
 
-def given_centers(rows: AnyLayout, init: Any, n_threads: int) -> _core.native.Centers:
+def given_centers(rows: AnyCensus, init: Any, n_threads: int) -> _core.native.Centers:
     """Centers from a validated array, dense or sparse."""
     seeds = unit_rows(init, n_threads=n_threads, name="init")
     if np.any(seeds.zero):

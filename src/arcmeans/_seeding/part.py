@@ -18,8 +18,8 @@ from .. import _core
 from .._centers.placing import fixed_entries, place_rows
 from .._engines.memory import Engine, EngineOptions
 from .._minibatch.batches import picked
-from .._rows.layout import exact_sum
-from .._rows.rows import AnyLayout, Rows
+from .._rows.census import exact_sum
+from .._rows.rows import AnyCensus, Rows
 from .._run.records import FirstPass
 
 CHANGING = ("begin", "weigh", "choose", "compare", "keep", "begin_rounds", "approach", "end")
@@ -40,9 +40,9 @@ class Seed:
     """The hash of the row."""
 
 
-def seed_at(layout: AnyLayout, rows: Rows, i: int = 0) -> Seed:
-    """Row i of ``rows`` as a seed for all rows of the layout."""
-    features, values = fixed_entries(layout, rows, i)
+def seed_at(census: AnyCensus, rows: Rows, i: int = 0) -> Seed:
+    """Row i of ``rows`` as a seed for all rows that the census is of."""
+    features, values = fixed_entries(census, rows, i)
     scale = 1.0 / math.sqrt(sum(v**2 for v in values.tolist()))
     return Seed(features, values, scale, int(rows.hashes(np.array([i]))[0]))
 

@@ -19,7 +19,7 @@ from .._centers.wire import Changes, Snapshot, add, packed, placed, snapshot, un
 from .._engines.disk import wrapped
 from .._engines.memory import EngineOptions
 from .._engines.relocation import Candidates, chosen
-from .._rows.layout import Layout
+from .._rows.census import Census
 from . import _worker as worker
 from ._blocks import lazy_array
 from ._parts import ATTEMPTS, DaskParts, unstable
@@ -71,8 +71,8 @@ class DaskEngine:
             parts.ask(lambda: self._each(worker.adopt))
 
     @property
-    def layout(self) -> Layout:
-        return self._parts.layout
+    def census(self) -> Census:
+        return self._parts.census
 
     # --- The passes.
 
@@ -108,7 +108,7 @@ class DaskEngine:
 
     def _begun(self) -> Any:
         update = self._parts.share(self._update)
-        found = self._each(worker.assign, update, self._parts.shared_layout)
+        found = self._each(worker.assign, update, self._parts.shared_census)
         by_owner: dict[str, list[Any]] = {}
         for owner, task in zip(self._parts.owners, found, strict=True):
             by_owner.setdefault(owner, []).append(task)
@@ -122,7 +122,7 @@ class DaskEngine:
         return level[0]
 
     def _summed(self, tasks: Sequence[Any], part: int | None) -> Any:
-        return self._parts.submit(part, worker.reduce, list(tasks), self.layout.n_features)
+        return self._parts.submit(part, worker.reduce, list(tasks), self.census.n_features)
 
     def _each(self, step: Any, *arguments: Any) -> list[Any]:
         parts = self._parts
@@ -149,7 +149,7 @@ class DaskEngine:
     def sum_changes(self) -> _core.native.SumChanges:
         assert self._told is not None
         if self._changes is None:
-            n_features, n_threads = self.layout.n_features, self.options.n_threads
+            n_features, n_threads = self.census.n_features, self.options.n_threads
             if self._told.changes is None:
                 self._changes = _core.native.SumChanges(self.n_clusters)
             else:
@@ -169,7 +169,7 @@ class DaskEngine:
         # While the workers are at the next pass.
         centers.move(changes, self.options.n_threads)
         if before.snapshot is not None:
-            self._behind = placed(before.snapshot, self.layout)
+            self._behind = placed(before.snapshot, self.census)
         else:
             assert self._behind is not None
             assert self._last_move is not None
@@ -227,7 +227,7 @@ class DaskEngine:
         total = _core.native.SumChanges(self.n_clusters)
         for part in range(len(self._parts)):  # one after another: each may be as large as all
             (changes,) = self._rebuild([part])
-            add(total, changes, self.layout.n_features, self.options.n_threads)
+            add(total, changes, self.census.n_features, self.options.n_threads)
         return total
 
     def _rebuild(self, lost: Sequence[int]) -> list[Changes]:
@@ -247,7 +247,7 @@ class DaskEngine:
                     parts.rows[i],
                     self._plans[i],
                     self._of_part(basis, i) if shared is None else shared,
-                    parts.shared_layout,
+                    parts.shared_census,
                 )
                 for i in lost
             ]
@@ -298,7 +298,7 @@ class DaskEngine:
                     rows,
                     self._plans[i],
                     self._of_part(basis, i) if shared is None else shared,
-                    parts.shared_layout,
+                    parts.shared_census,
                     elsewhere=True,  # that worker may be gone by then
                 )
                 for i, rows in enumerate(parts.rows)

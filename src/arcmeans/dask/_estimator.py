@@ -16,8 +16,8 @@ from .._api.base import chords
 from .._centers.placing import place_sums
 from .._engines.memory import EngineOptions
 from .._engines.parts import Parts
-from .._rows.layout import exact_sum
-from .._rows.rows import AnyLayout
+from .._rows.census import exact_sum
+from .._rows.rows import AnyCensus
 from .._rows.validation import check_unmasked, checked_weights
 from .._run.records import Result
 from ._blocks import Blocks, blocks_of, lazy_array
@@ -60,16 +60,16 @@ class SphericalKMeans(estimator.SphericalKMeans):
         blocks = blocks_of(X, sum(client.nthreads().values()) or 1)
         parts = DaskParts(client, blocks, sample_weight)
         try:
-            self._check_features(parts.layout.n_features, reset)
+            self._check_features(parts.census.n_features, reset)
         except BaseException:
             parts.close()
             raise
         return parts
 
     def _engine_options(
-        self, layout: AnyLayout, n_threads: int, room: int | None = None
+        self, census: AnyCensus, n_threads: int, room: int | None = None
     ) -> EngineOptions:
-        return super()._engine_options(layout, 1 if self.n_threads is None else n_threads, room)
+        return super()._engine_options(census, 1 if self.n_threads is None else n_threads, room)
 
     def _run(self, engine: Any, *arguments: Any) -> Result:
         result = super()._run(engine, *arguments)
@@ -77,8 +77,8 @@ class SphericalKMeans(estimator.SphericalKMeans):
         self.traffic_ = engine.traffic
         return result
 
-    def _attributes(self, layout: AnyLayout, result: Result) -> dict[str, Any]:
-        return {**super()._attributes(layout, result), "labels_": result.labels}
+    def _attributes(self, census: AnyCensus, result: Result) -> dict[str, Any]:
+        return {**super()._attributes(census, result), "labels_": result.labels}
 
     def predict(self, X: Any) -> Any:
         """The most similar center of each row, block by block: a lazy array in the chunks of X."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .._engines.memory import EngineOptions
 from .._minibatch.batches import picked
-from .._rows.layout import Layout, Summary, layout_of
+from .._rows.census import Census, Summary, census_of
 from .._rows.rows import Rows, concatenated
 from .._rows.validation import check_weight_range, checked_weights
 from .._seeding.part import CHANGING
@@ -67,7 +67,7 @@ class DaskParts:
     """The rows of all partitions."""
 
     room = None
-    layout: Layout
+    census: Census
     starts: NDArray[np.int64]
     rows: list[Any]
 
@@ -205,7 +205,7 @@ class DaskParts:
     # --- Rows.
 
     def _prepare(self) -> None:
-        """Each block is checked and summed up; then all are made ready in the layout of all."""
+        """Each block is checked and summed up; then all are made ready by the census."""
         if not self.client.nthreads():
             self.client.wait_for_workers(1, timeout=30)
         shapes = self.ask(lambda: self._on_each(worker.shape_of, self._checked_blocks()))
@@ -222,7 +222,7 @@ class DaskParts:
         if self._weights[0] is not None:
             total = sum((part.weights.total for part in found), Fraction(0))
             check_weight_range(max(part.weights.largest for part in found), float(total))
-        self.layout = layout_of([part for part in found if part.n_rows] or found)
+        self.census = census_of([part for part in found if part.n_rows] or found)
         self.settled(self._make_rows)
         self._blocks = []
         self.owners = [""] * len(self)
@@ -247,15 +247,15 @@ class DaskParts:
     def _make_rows(self) -> list[Any]:
         """The unit rows; kept by Dask from here on."""
         blocks = self._checked_blocks()
-        self.shared_layout = self.share(self.layout)
-        layouts = [self.shared_layout] * len(self)
-        self.rows = self._on_each(worker.prepare, blocks, self._checked_weights(blocks), layouts)
+        self.shared_census = self.share(self.census)
+        censuses = [self.shared_census] * len(self)
+        self.rows = self._on_each(worker.prepare, blocks, self._checked_weights(blocks), censuses)
         return self.rows
 
     def _restore_rows(self) -> None:
         """Rows that went with the connection are made again, from the blocks."""
         if self.rows and (
-            self.shared_layout.status in LOST or any(rows.status in LOST for rows in self.rows)
+            self.shared_census.status in LOST or any(rows.status in LOST for rows in self.rows)
         ):
             self._make_rows()
             self._blocks = []

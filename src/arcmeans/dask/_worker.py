@@ -25,8 +25,8 @@ from .. import _core
 from .._centers.wire import Changes, Snapshot, add, packed, placed, unpacked
 from .._engines.memory import Engine, EngineOptions
 from .._engines.relocation import Candidates
-from .._rows.layout import Layout, Summary, WeightSummary, weigh
-from .._rows.rows import Rows, canonical, laid_out, raise_not_finite
+from .._rows.census import Census, Summary, WeightSummary, weigh
+from .._rows.rows import Rows, canonical, raise_not_finite, rows_of_part
 from .._rows.validation import as_native, check_unmasked, checked_weights
 from .._seeding.part import CHANGING, SeedPart, run_step
 
@@ -102,7 +102,7 @@ def _size(value: Any) -> int:
 
 
 # Dask does not look inside, and would place and spill rows as if they took no memory.
-sizeof.register((Rows, Layout, Summary, Changes, Snapshot, Update, Basis, Told), _size)
+sizeof.register((Rows, Census, Summary, Changes, Snapshot, Update, Basis, Told), _size)
 
 
 @dataclass
@@ -141,7 +141,7 @@ class Resident:
         self.used = time.monotonic()
 
     def centers_at(
-        self, update: Update, layout: Layout, fresh: bool
+        self, update: Update, census: Census, fresh: bool
     ) -> _core.native.Centers | None:
         """The centers moved to a version; None if these cannot be.
 
@@ -151,10 +151,10 @@ class Resident:
         with self.lock:
             if self.version != update.version:
                 if self.version == update.version - 1 and update.changes and self.centers:
-                    changes = unpacked(update.changes, layout.n_features)
+                    changes = unpacked(update.changes, census.n_features)
                     self.centers.move(changes, 1)
                 elif update.snapshot is not None and fresh:
-                    self.centers = placed(update.snapshot, layout)
+                    self.centers = placed(update.snapshot, census)
                 else:
                     return None
                 self.version = update.version
@@ -278,16 +278,16 @@ def summarize(block: Any, weights: NDArray[np.float64] | None) -> Summary:
     )
 
 
-def prepare(block: Any, weights: NDArray[np.float64] | None, layout: Layout) -> Rows:
+def prepare(block: Any, weights: NDArray[np.float64] | None, census: Census) -> Rows:
     """The unit rows of a partition."""
     if block.shape[0] == 0:  # it may be of any kind
-        kind = np.empty if layout.by_rank is None else sp.csr_array
-        block = kind(block.shape, dtype=layout.dtype)
+        kind = np.empty if census.by_rank is None else sp.csr_array
+        block = kind(block.shape, dtype=census.dtype)
     scaled = None
-    if layout.weighted:
+    if census.weighted:
         scaled = np.ones(block.shape[0]) if weights is None else weights
-        scaled = scaled * layout.weight_scale
-    return laid_out(block, layout, scaled, 1)
+        scaled = scaled * census.weight_scale
+    return rows_of_part(block, census, scaled, 1)
 
 
 # --- Seeding.
@@ -344,7 +344,7 @@ def adopt(rows: Rows, plan: Plan) -> None:
     kept.states[plan.part] = _State(engine)
 
 
-def rebuild(rows: Rows, plan: Plan, basis: Basis, layout: Layout) -> Changes | None:
+def rebuild(rows: Rows, plan: Plan, basis: Basis, census: Census) -> Changes | None:
     """The state of a partition before the pass after ``basis``, from the rows alone.
 
     Where it is given by labels, returns their sums.
@@ -355,7 +355,7 @@ def rebuild(rows: Rows, plan: Plan, basis: Basis, layout: Layout) -> Changes | N
     if basis.labels is not None:
         changes = packed(engine.resume(basis.labels), plan.n_clusters)
     elif basis.snapshot is not None:
-        centers = placed(basis.snapshot, layout)
+        centers = placed(basis.snapshot, census)
         engine.labels[:] = _labels(rows, plan, centers)
         if basis.moved is not None:
             engine.give(*basis.moved)
@@ -374,7 +374,7 @@ def _labels(rows: Rows, plan: Plan, centers: _core.native.Centers) -> NDArray[np
     return lloyd.labels
 
 
-def assign(rows: Rows, plan: Plan, update: Update, layout: Layout) -> Told | Lost:
+def assign(rows: Rows, plan: Plan, update: Update, census: Census) -> Told | Lost:
     """One pass over a partition."""
     kept = resident(plan.token)
     state = kept.states.get(plan.part)
@@ -388,7 +388,7 @@ def assign(rows: Rows, plan: Plan, update: Update, layout: Layout) -> Told | Los
         engine.attach(rows)
         try:
             if state.version == update.version - 1:
-                centers = kept.centers_at(update, layout, fresh=state.version == 0)
+                centers = kept.centers_at(update, census, fresh=state.version == 0)
                 if centers is None:
                     return Lost(plan.part)
                 work = engine.assign(centers)
@@ -494,7 +494,7 @@ def give(rows: Rows, plan: Plan, version: int, moved: Moved) -> None:
     _on_state(rows, plan, version, taken)
 
 
-def labels(rows: Rows, plan: Plan, basis: Basis, layout: Layout) -> NDArray[np.int32]:
+def labels(rows: Rows, plan: Plan, basis: Basis, census: Census) -> NDArray[np.int32]:
     """The labels that follow from a basis: those at hand, or by a full pass."""
     kept = resident(plan.token)
     state = kept.states.get(plan.part)
@@ -508,7 +508,7 @@ def labels(rows: Rows, plan: Plan, basis: Basis, layout: Layout) -> NDArray[np.i
     if basis.snapshot is None:
         return np.full(rows.n_rows, -1, np.int32) if basis.labels is None else basis.labels
     engine = Engine(rows, plan.n_clusters, EngineOptions(), first=plan.first)
-    engine.labels[:] = _labels(rows, plan, placed(basis.snapshot, layout))
+    engine.labels[:] = _labels(rows, plan, placed(basis.snapshot, census))
     if basis.moved is not None:
         engine.give(*basis.moved)
     return engine.labels

@@ -147,7 +147,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Census:
     """The numbers that all parts share. ``Rows`` has them too, for rows in one piece."""
 
     n_rows: int
@@ -173,8 +173,8 @@ class Layout:
         return inverse(self.by_rank)
 
 
-def layout_of(parts: Sequence[Summary]) -> Layout:
-    """The layout of all parts together."""
+def census_of(parts: Sequence[Summary]) -> Census:
+    """The census of all parts together."""
     weights = reduce(WeightSummary.__add__, [part.weights for part in parts])
     by_rank, often = None, None
     if parts[0].frequency is not None:
@@ -183,7 +183,7 @@ def layout_of(parts: Sequence[Summary]) -> Layout:
             if part.frequency is not None:
                 frequency += part.frequency
         by_rank, often = by_frequency(frequency), frequent(frequency)
-    return Layout(
+    return Census(
         n_rows=sum(part.n_rows for part in parts),
         n_features=parts[0].n_features,
         dtype=parts[0].dtype,
