@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arcmeans import SphericalKMeans
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 
 from . import balls, data
 from .shares import check_same

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms.memory import required
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 
 from . import data
 

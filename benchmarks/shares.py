@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 
 CLUSTERS = (20, 200)
 MOST_ITERATIONS = 10_000

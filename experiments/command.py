@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arcmeans import datasets
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 from benchmarks import machine
 
 from . import charts, fits, paper, sources

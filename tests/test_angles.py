@@ -88,7 +88,7 @@ def test_beyond_is_less_similar_by_twice_the_error():
 
 def assert_bounds_hold(engine, centers, group_of):
     """For every row that can move a center."""
-    rows, bounds, which = engine.rows, engine._kept, engine.rows.usable
+    rows, bounds, which = engine.rows, engine.algorithm, engine.rows.usable
     values = rows.values.astype(np.float64)
     if rows.starts is not None:
         csr = (values, rows.by_rank[rows.features], rows.starts)
@@ -111,7 +111,9 @@ def assert_bounds_hold(engine, centers, group_of):
 def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
     centers = given_centers(rows, init, 1)
     engine = Engine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
-    group_of = grouped(rows, centers, engine._kept.n_groups, 1)[0]
+    group_of = grouped(
+        centers, rows.n_features, engine.algorithm.n_groups, 1, dense=rows.starts is None
+    )[0]
     for _ in range(passes):
         if engine.assign(centers).changed == 0:
             break
@@ -308,8 +310,8 @@ def test_grouping_is_deterministic_and_groups_what_is_similar(normals):
     X, init = normals
     rows = unit_rows(X)
     centers = place_rows(rows, unit_rows(init))
-    first, similarities = grouped(rows, centers, 20, 1)
-    again, _ = grouped(rows, centers, 20, 3)
+    first, similarities = grouped(centers, rows.n_features, 20, 1, dense=True)
+    again, _ = grouped(centers, rows.n_features, 20, 3, dense=True)
     assert np.array_equal(first, again)
     assert similarities >= 200 * 20
     unit = init / np.linalg.norm(init, axis=1, keepdims=True)

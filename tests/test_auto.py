@@ -138,7 +138,7 @@ def test_what_bounds_take():
 def test_bounds_are_kept_where_they_fit(k, set_left):
     rows = unit_rows(sp.csr_array(np.ones((140, 30))))
     needed = bound_bytes(140, k, dense=False)
-    kept = Engine(rows, k, EngineOptions("sieve"))._kept
+    kept = Engine(rows, k, EngineOptions("sieve")).algorithm
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
     assert needed == kept.lower.nbytes + kept.uppers.nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):

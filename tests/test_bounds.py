@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from arcmeans import _core
 from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import sums_of
-from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows.rows import unit_rows
 from arcmeans._seeding.methods import given_centers
 
@@ -154,12 +155,12 @@ def test_bounds_hold_through_whole_runs(case, dtype, algorithm):
             break
         cosines = unit @ sums_of(rows, centers).unit(np.float64).T
         labels = engine.labels[rows.usable]
-        assert np.all(engine._lower[rows.usable] <= cosines[everyone, labels] + margin)
-        if engine._uppers is not None:
-            assert np.all(engine._uppers[rows.usable] >= cosines - margin)
+        assert np.all(engine.algorithm.lower[rows.usable] <= cosines[everyone, labels] + margin)
+        if engine.algorithm.uppers is not None:
+            assert np.all(engine.algorithm.uppers[rows.usable] >= cosines - margin)
         else:
             cosines[everyone, labels] = -1.0
-            assert np.all(engine._upper[rows.usable] >= cosines.max(axis=1) - margin)
+            assert np.all(engine.algorithm.upper[rows.usable] >= cosines.max(axis=1) - margin)
         engine.relocate(centers)
         centers.move(engine.sum_changes(), 1)
 
@@ -175,7 +176,7 @@ def test_a_center_that_kept_its_rows_costs_nothing():
     for _ in range(2):
         engine.assign(centers)
         centers.move(engine.sum_changes(), 1)
-    before = engine._uppers.copy()
+    before = engine.algorithm.uppers.copy()
     engine.assign(centers)
-    assert np.array_equal(before, engine._uppers)
+    assert np.array_equal(before, engine.algorithm.uppers)
     assert np.all(centers.chords == 0)

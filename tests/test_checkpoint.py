@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 
 from .cases import CASES
 from .test_long_fits import BreakError, X, assert_same_fit, break_at

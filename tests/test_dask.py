@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster, WorkerPlugin
 import arcmeans
 import arcmeans.dask
 from arcmeans import RowStore, SphericalKMeans
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._seeding.methods import METHODS
 
 from .cases import CASES

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._cli import demonstration as demo
-from arcmeans._engines.memory import ALGORITHMS
 
 MODULE = '''"""A module."""
 

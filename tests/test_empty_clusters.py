@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from arcmeans import SphericalKMeans
+from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import UNKNOWN
-from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows.rows import unit_rows
 from arcmeans._seeding.methods import given_centers
 
@@ -35,17 +37,17 @@ def test_bounds_of_a_moved_row_are_forgotten(algorithm):
     engine.relocate(centers)
     assert engine.labels.tolist() == [0, 0, 0, 1, 0]
     if algorithm == "sieve":
-        assert engine._kept.lower[3] == UNKNOWN
+        assert engine.algorithm.lower[3] == UNKNOWN
         return
     if algorithm == "tally":
-        assert (engine._kept.lower[3], engine._kept.upper[3]) == (-1.0, 1.0)
+        assert (engine.algorithm.lower[3], engine.algorithm.upper[3]) == (-1.0, 1.0)
         return
-    if engine._kept is not None:
-        assert (engine._kept.own[3], engine._kept.other[3]) == (np.pi, 0.0)
-        assert engine._kept.groups is None or np.all(engine._kept.groups[3] == 0.0)
+    if algorithm in ANGLE_ALGORITHMS:
+        assert (engine.algorithm.own[3], engine.algorithm.other[3]) == (np.pi, 0.0)
+        assert engine.algorithm.groups is None or np.all(engine.algorithm.groups[3] == 0.0)
         return
-    assert engine._lower[3] == -1.0
-    assert engine._upper is None or engine._upper[3] == 1.0
+    assert engine.algorithm.lower[3] == -1.0
+    assert engine.algorithm.upper is None or engine.algorithm.upper[3] == 1.0
 
 
 def test_never_two_rows_of_one_direction():

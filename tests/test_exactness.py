@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans._engines.memory import ALGORITHMS, HAMERLY_UPDATES, Engine, EngineOptions
+from arcmeans._algorithms.registry import ALGORITHMS
+from arcmeans._engines.memory import HAMERLY_UPDATES, Engine, EngineOptions
 from arcmeans._rows.rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.methods import given_centers

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans._engines.memory import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._models import files
 from arcmeans._run.records import CenterSums
 

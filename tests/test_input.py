@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._core import native
-from arcmeans._engines.memory import ALGORITHMS
 from arcmeans._rows.rows import unit_rows
 from arcmeans._seeding.methods import METHODS
 

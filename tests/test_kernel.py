@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import ALGORITHMS, Engine, EngineOptions
+from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows.rows import unit_rows
 
 

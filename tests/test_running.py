@@ -45,7 +45,7 @@ def test_fits_in_many_threads_at_once():
 
 
 @pytest.mark.threads
-@pytest.mark.parametrize("algorithm", arcmeans._engines.memory.ALGORITHMS)
+@pytest.mark.parametrize("algorithm", arcmeans._algorithms.registry.ALGORITHMS)
 def test_more_threads_than_rows(algorithm):
     one = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=1).fit(X[:7])
     many = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=64).fit(X[:7])

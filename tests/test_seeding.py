@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import arcmeans
 from arcmeans import SphericalKMeans, _core, seed
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.disk import checked_parts
-from arcmeans._engines.memory import ALGORITHMS
 from arcmeans._rows.rows import unit_rows
 from arcmeans._seeding.methods import METHODS, SeedOptions, choose_rows
 from arcmeans._seeding.part import independent_draws

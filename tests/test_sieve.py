@@ -101,7 +101,7 @@ def lower_now(kept, rows, labels):
 
 def assert_bounds_hold(engine, centers, values, tight=False):
     """With the margin that makes them bounds on sim64 too."""
-    rows, kept, k = engine.rows, engine._kept, engine.n_clusters
+    rows, kept, k = engine.rows, engine.algorithm, engine.n_clusters
     here = np.flatnonzero(rows.zero == 0)
     true = products(values[here], centers, k)
     label = engine.labels[here]
@@ -142,7 +142,7 @@ def check_run(rows, which, passes=12, **options):
         work = engine.assign(centers)
         assert work.changed == lloyd.assign(reference).changed
         assert np.array_equal(engine.labels, lloyd.labels)
-        if engine._kept.uppers is not None:
+        if engine.algorithm.uppers is not None:
             assert_bounds_hold(engine, centers, values, tight=number == 0)
         if work.changed == 0:
             break
@@ -184,7 +184,7 @@ def filtered(rows, centers, n_frequent):
     engine.assign(centers)
     filters, reference = errors_of(rows, centers)
     error = (filters[:, 0] + 3 * reference).astype(np.float32)
-    found = lower_now(engine._kept, slice(None), engine.labels) + 2 / (FINE * UNIT) + error
+    found = lower_now(engine.algorithm, slice(None), engine.labels) + 2 / (FINE * UNIT) + error
     return found, filters[:, 0]
 
 
@@ -432,7 +432,7 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine._kept._moves.rises) > steps / 200 * 2**16 / UNIT
+    assert np.median(engine.algorithm._moves.rises) > steps / 200 * 2**16 / UNIT
     assert 0.1 < skipped / (steps * len(X)) < 0.9
 
 

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 import arcmeans
 from arcmeans import RowStore, SphericalKMeans, seed
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._engines.disk import StreamedEngine
-from arcmeans._engines.memory import ALGORITHMS
 from arcmeans._rows.store import HEADER
 from arcmeans._seeding.methods import METHODS
 

@@ -21,7 +21,7 @@ LONGEST = 2**13
 
 def assert_bounds_hold(engine, centers):
     """For every row with a direction, but for the last bits of float64."""
-    rows, bounds = engine.rows, engine._kept
+    rows, bounds = engine.rows, engine.algorithm
     which = np.flatnonzero(rows.zero == 0)
     values = full(rows).astype(np.float64)[which]
     values /= np.linalg.norm(values, axis=1, keepdims=True)

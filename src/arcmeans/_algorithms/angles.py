@@ -1,10 +1,11 @@
 """Bounds kept as angles: what yinyang, exponion and shallot remember of each row between passes."""
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .._centers.placing import place_rows, sums_of
+from .._centers.placing import entries_of, place_rows
 from .._rows.rows import Rows, unit_rows
 from .arrays import Arrays
 
@@ -32,7 +33,8 @@ class AngleBounds:
         arrays: Arrays,
     ) -> None:
         self.algorithm = algorithm
-        self.rows = rows
+        self._n_features = rows.n_features
+        self._dense = rows.starts is None
         self.n_groups = n_groups or default_groups(n_clusters)
         n_rows = rows.n_rows
         self.own: NDArray[np.float64] = arrays("own", (n_rows,), np.float64)
@@ -56,7 +58,9 @@ class AngleBounds:
             if array is not None:
                 array[:] = nothing_known
 
-    def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    def adopt(
+        self, labels: NDArray[np.int32], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> None:
         """Begin with bounds on the cosines to the own center and to every other."""
         # arccos is within a few units in the last place; one in 2⁴⁰ is far more.
         self.own[:] = np.arccos(lower) * (1.0 + 2.0**-40)
@@ -71,12 +75,12 @@ class AngleBounds:
         if self.groups is not None:
             self.groups[rows] = 0.0
 
-    def drop_copy(self) -> None:
-        """Nothing here is a copy of the rows."""
+    def release_rows(self) -> None:
+        """The bounds are no copy of the rows."""
 
     def assign(
         self,
-        rows: _core.native.Rows,  # those of self.rows
+        rows: _core.native.Rows,
         centers: _core.native.Centers,
         labels: NDArray[np.int32],
         previous: NDArray[np.int32],
@@ -93,9 +97,11 @@ class AngleBounds:
             )
         grouping = 0
         if self._center_groups is None:
-            group_of, grouping = grouped(self.rows, centers, self.n_groups, n_threads)
+            group_of, grouping = grouped(
+                centers, self._n_features, self.n_groups, n_threads, dense=self._dense
+            )
             self._center_groups = _core.native.CenterGroups(
-                group_of, self.n_groups, self.rows.n_features
+                group_of, self.n_groups, self._n_features
             )
         assert self.groups is not None
         work = _core.native.yinyang(*state, self.groups, n_threads, chunk_rows, self._center_groups)
@@ -104,9 +110,9 @@ class AngleBounds:
 
 
 def grouped(
-    rows: Rows, centers: _core.native.Centers, n_groups: int, n_threads: int
+    centers: _core.native.Centers, n_features: int, n_groups: int, n_threads: int, *, dense: bool
 ) -> tuple[NDArray[np.int32], int]:
-    """The centers of ``rows`` in groups of similar ones, by a few passes of lloyd over them.
+    """The centers in groups of similar ones, by a few passes of lloyd over them.
 
     The seeds are centers at equal steps, so the same centers get the same groups. Returns the group
     of each center and the similarities this took. A group may be empty.
@@ -115,8 +121,10 @@ def grouped(
     group_of = (np.arange(k) % n_groups).astype(np.int32)
     if n_groups in (1, k):
         return group_of, 0
-    vectors = sums_of(rows, centers).vectors.astype(np.float32)
-    units = unit_rows(vectors.toarray() if rows.starts is None else vectors)
+    starts, features, sums = entries_of(centers)
+    shape = (k, n_features)
+    vectors = sp.csr_array((sums.astype(np.float32), features, starts), shape=shape)
+    units = unit_rows(vectors.toarray() if dense else vectors)
     groups = place_rows(units, units, np.arange(n_groups) * k // n_groups)
     changes, view = native.SumChanges(n_groups), units.native()
     group_of[:], previous, similarities = -1, group_of.copy(), 0

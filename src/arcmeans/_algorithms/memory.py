@@ -5,7 +5,7 @@ the system hands out at once and cannot keep once they are written to. Yinyang's
 the lists of neighbors of exponion and shallot grow with n_clusters too.
 """
 
-from .._engines.memory import ALGORITHMS
+from .._algorithms.registry import ALGORITHMS
 from .._rows.validation import check_option
 from .._support.memory import available
 from .angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, default_groups

@@ -36,7 +36,9 @@ class SieveBounds:
             groups = _core.native.LineGroups(n_clusters, dense)
             self.uppers = arrays("uppers", (n, groups.n_bounds), np.int16)
 
-    def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    def adopt(
+        self, labels: NDArray[np.int32], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> None:
         """Bounds on the best and the second say too little here: the next pass is a full one."""
 
     def forget(self, rows: NDArray[np.int64]) -> None:
@@ -44,7 +46,7 @@ class SieveBounds:
         if self.lower is not None:
             self.lower[rows] = UNKNOWN
 
-    def drop_copy(self) -> None:
+    def release_rows(self) -> None:
         """The next pass packs the rows anew."""
         self._packed = None
 

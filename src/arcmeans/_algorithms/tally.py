@@ -18,15 +18,17 @@ class TallyBounds:
         """At least the cosine to every other center."""
         self.lower[:], self.upper[:] = -1.0, 1.0
 
-    def adopt(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    def adopt(
+        self, labels: NDArray[np.int32], lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> None:
         """The first move makes other vectors of the seeds: the pass after it is a full one."""
 
     def forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
         self.lower[rows], self.upper[rows] = -1.0, 1.0
 
-    def drop_copy(self) -> None:
-        """Nothing here is a copy of the rows."""
+    def release_rows(self) -> None:
+        """The bounds are no copy of the rows."""
 
     def assign(
         self,

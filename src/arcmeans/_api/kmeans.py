@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from .. import _core
 from .._algorithms import auto
 from .._algorithms.memory import check_memory
+from .._algorithms.registry import ALGORITHMS
 from .._centers.placing import place_rows, place_sums
-from .._engines.memory import ALGORITHMS, EngineOptions, PassEngine
+from .._engines.memory import EngineOptions, PassEngine
 from .._engines.parts import LocalParts, Parts, content_of
 from .._models.files import FilePath, load_model, save_model
 from .._rows.rows import AnyCensus, warn_of_zero_rows

@@ -26,8 +26,8 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
+from .._algorithms.registry import ALGORITHMS
 from .._api.kmeans import SphericalKMeans
-from .._engines.memory import ALGORITHMS
 
 TEST_PACKAGES = {"test", "tests", "idle_test"}
 MIN_TERMS = 5

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .._engines.memory import ALGORITHMS
+from .._algorithms.registry import ALGORITHMS
 from .._seeding.methods import METHODS
 from .console import Console, PipeClosedError, UserError
 from .texts import TextOptions, stop_word_file

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .. import _core
+from .._algorithms.registry import Shared
 from .._rows.census import Census, Summary, census_of, weigh
 from .._rows.rows import Rows, rows_of_part
 from .._rows.store import RowStore
@@ -275,6 +276,7 @@ class StreamedEngine:
         self._parts = parts
         self._states = _States(parts.census.n_rows, parts.room)
         self._changes = _core.native.SumChanges(n_clusters)
+        shared: Shared = {}
         self.parts = [
             Engine(
                 parts.hollow(part),
@@ -282,11 +284,11 @@ class StreamedEngine:
                 options,
                 first=int(first),
                 arrays=self._states.slices(int(first)),
+                shared=shared,
             )
             for part, first in enumerate(parts.starts[:-1])
         ]
         for part in self.parts:
-            part._tests = self.parts[0]._tests  # brought up to date by every pass
             part.detach()
 
     @property

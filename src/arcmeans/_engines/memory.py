@@ -14,25 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._algorithms.angles import ANGLE_ALGORITHMS, AngleBounds
 from .._algorithms.arrays import Arrays, in_memory
-from .._algorithms.sieve import SieveBounds
-from .._algorithms.tally import TallyBounds
+from .._algorithms.registry import RECORDS, Shared
 from .._rows.rows import AnyCensus, Rows
 from .._run.records import FirstPass
 from .equal_rows import Distinct, distinct
 from .relocation import Candidates, candidates_of, chosen
 
-ALGORITHMS = (
-    "lloyd",
-    "simplified-elkan",
-    "elkan",
-    "simplified-hamerly",
-    "hamerly",
-    *ANGLE_ALGORITHMS,
-    "sieve",
-    "tally",
-)
 HAMERLY_UPDATES = ("tight", "eq8", "eq9")
 
 
@@ -103,13 +91,17 @@ class Engine:
         *,
         first: int = 0,
         arrays: Arrays = in_memory,
+        shared: Shared | None = None,
     ) -> None:
-        """``first`` is the number of the first row, where these are a part of the rows."""
+        """``first`` is the number of the first row, where these are a part of the rows.
+
+        ``shared`` is then what the engines of all parts share of their algorithms.
+        """
         self.n_clusters = n_clusters
         self.options = options
         self.first = first
         self.attach(rows)
-        n, k = rows.n_rows, n_clusters
+        n = rows.n_rows
 
         def filled(name: str, shape: tuple[int, ...], dtype: Any, value: float) -> NDArray[Any]:
             array = arrays(name, shape, dtype)
@@ -127,22 +119,8 @@ class Engine:
             inner = Engine(found.rows, n_clusters, replace(options, merge_repeats=False))
             self._merged = Merged(found, inner, first, weighted=rows.weights is not None)
             options = EngineOptions()  # what is kept is kept there
-        algorithm = options.algorithm
-        self._kept: AngleBounds | SieveBounds | TallyBounds | None = None
-        if algorithm in ANGLE_ALGORITHMS:
-            self._kept = AngleBounds(algorithm, rows, k, options.n_groups, arrays)
-        elif algorithm == "sieve":
-            self._kept = SieveBounds(rows, k, options.keep_bounds, arrays)
-        elif algorithm == "tally":
-            self._kept = TallyBounds(rows, arrays)
-        bounded = algorithm != "lloyd" and self._kept is None
-        elkan = algorithm in ("elkan", "simplified-elkan")
-        self._lower = filled("lower", (n,), np.float64, -1.0) if bounded else None
-        self._uppers = filled("uppers", (n, k), np.float32, 1.0) if elkan else None
-        self._upper = filled("upper", (n,), np.float64, 1.0) if bounded and not elkan else None
-        self._tests = None
-        if algorithm in ("elkan", "hamerly"):
-            self._tests = _core.native.CenterTests(k, algorithm == "elkan")
+        make = RECORDS[options.algorithm].make
+        self.algorithm = make(rows, n_clusters, options, arrays, {} if shared is None else shared)
 
     def attach(self, rows: Rows) -> None:
         """Looks at the rows, which may have been put away since."""
@@ -150,10 +128,10 @@ class Engine:
         self._native_rows = rows.native()
 
     def detach(self, *, keep_copy: bool = False) -> None:
-        """Lets go of the rows; what is kept of them stays, and the sieve's copy if it may."""
+        """Lets go of the rows; their bounds stay, and with ``keep_copy`` the algorithm's copy."""
         del self.rows, self._native_rows
-        if self._kept is not None and not keep_copy:
-            self._kept.drop_copy()
+        if not keep_copy:
+            self.algorithm.release_rows()
 
     @property
     def census(self) -> AnyCensus:
@@ -175,17 +153,7 @@ class Engine:
         best = np.clip(first_pass.best - error, -1.0, 1.0)
         if self._merged is not None:
             self._merged.adopt(first_pass)
-        if self._kept is not None:
-            self._kept.adopt(best, second)
-        if self._lower is not None:
-            self._lower[:] = best
-        if self._upper is not None:
-            self._upper[:] = second
-        if self._uppers is not None:
-            self._uppers[:] = np.nextafter(second.astype(np.float32), np.float32(2.0))[:, None]
-            np.minimum(self._uppers, 1.0, out=self._uppers)
-            own = np.flatnonzero(self.labels >= 0)
-            self._uppers[own, self.labels[own]] = 1.0
+        self.algorithm.adopt(self.labels, best, second)
         self._adopted = True
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
@@ -201,22 +169,9 @@ class Engine:
         rows, labels = self._native_rows, (self.labels, self._previous)
         if self._merged is not None:
             work = self._merged.assign(centers, *labels)
-        elif self._kept is not None:
-            work = self._kept.assign(rows, centers, *labels, options.n_threads, options.chunk_rows)
         else:
-            work = _core.native.assign(
-                getattr(_core.native.Algorithm, options.algorithm.replace("-", "_")),
-                rows,
-                centers,
-                *labels,
-                self._lower,
-                self._uppers,
-                self._upper,
-                options.n_threads,
-                options.chunk_rows,
-                getattr(_core.native.HamerlyUpdate, options.hamerly_update),
-                self._tests,
-            )
+            threads = (options.n_threads, options.chunk_rows)
+            work = self.algorithm.assign(rows, centers, *labels, *threads)
         if self._resumed is not None:  # the first pass of this engine, but not of the run
             self._previous[:] = self._resumed
             self._resumed = None
@@ -299,12 +254,7 @@ class Engine:
 
     def _forget(self, rows: NDArray[np.int64]) -> None:
         """Bounds of rows that did not get their label from a pass say nothing."""
-        if self._lower is not None:
-            self._lower[rows] = -1.0
-        if self._upper is not None:
-            self._upper[rows] = 1.0
-        if self._kept is not None:
-            self._kept.forget(rows)
+        self.algorithm.forget(rows)
         self._part_from_merged()
 
     def _part_from_merged(self) -> None:
