@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from matplotlib.axes import Axes
 
 import benchmarks.__main__ as command
-from benchmarks import cases, data, growth, lloyd, roofline, targets, timing
+from benchmarks import cases, data, growth, lloyd, ratios, roofline, targets, timing
 from benchmarks.cases import Case, Targets
 
 
@@ -103,3 +104,19 @@ def test_bandwidth_covers_all_caches():
     levels = list(roofline.bandwidth(repeats=1))
     assert [level.working_set_kb for level in levels] == [16 * 4**i for i in range(8)]
     assert all(level.gb_per_second > 0.0 for level in levels)
+
+
+def test_the_plot_of_ratios_has_a_mark_for_each_peer_that_was_timed(tmp_path, monkeypatch):
+    table = tmp_path / "targets.csv"
+    head = "data,k,loop_ratio,scikit_learn_ratio,faiss_ratio\n"
+    table.write_text(head + "text,20,3.0,5.0,\npoints,100,2.0,0.5,1.5\n")
+    marks, plot = [], Axes.plot
+
+    def noted(ax, x, y, **looks):
+        marks.append((x, y))
+        return plot(ax, x, y, **looks)
+
+    monkeypatch.setattr(Axes, "plot", noted)
+    ratios.draw(ratios.read(table), tmp_path / "folder" / "ratios.svg")
+    assert sorted(marks) == [(0.5, 1), (1.5, 1), (2.0, 1), (3.0, 0), (5.0, 0)]
+    assert "</svg>" in (tmp_path / "folder" / "ratios.svg").read_text()
