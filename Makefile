@@ -22,7 +22,7 @@ help:
 	@echo "make demo         cluster a small collection of texts and show what comes out"
 	@echo "make test         run the tests"
 	@echo "make test-oldest  run them with the oldest scikit-learn, SciPy and NumPy supported"
-	@echo "make lint         check style, types, formatting, and that Clang compiles the core"
+	@echo "make lint         check style, types, imports, formatting, and that Clang compiles the core"
 	@echo "make format       format Python and C++"
 	@echo "make sanitize     run the tests under AddressSanitizer and UBSan (GCC)"
 	@echo "make tsan         run the threaded tests under ThreadSanitizer (GCC)"
@@ -70,6 +70,7 @@ lint: $(VENV)/.built $(VENV)/.linters
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(VENV)/bin/lint-imports --no-cache
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
 	@$(MAKE) --no-print-directory -j 2 $(CLANG_TARGETS)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arcmeans._algorithms import auto
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.parts import LocalParts
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 from .shares import check_same
 from .targets import fit

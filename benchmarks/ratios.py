@@ -1,8 +1,8 @@
 """The plot of docs/performance.md: how many times faster than each peer a fit is.
 
-``python -m benchmarks.ratios results/targets.csv ratios.svg`` draws what ``python -m benchmarks
-targets`` wrote. A hollow mark is a peer that was timed on a part of the rows (``scikit_learn_whole``
-is False).
+``python -m benchmarks.ratios results/targets.csv ratios.svg`` draws what ``python -m
+benchmarks targets`` wrote. A hollow mark is a peer that was timed on a part of the rows
+(``scikit_learn_whole`` is False).
 """
 
 import csv

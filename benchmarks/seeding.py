@@ -31,7 +31,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.preprocessing import normalize
 
 from arcmeans import SphericalKMeans, seed
-from arcmeans._rows.validation import checked_rows
+from arcmeans._rows.containers import checked_rows
 from arcmeans._seeding.methods import METHODS
 
 from .timing import Measured, in_turns

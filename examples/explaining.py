@@ -9,7 +9,7 @@ import sysconfig
 from pathlib import Path
 
 import arcmeans
-from arcmeans._cli.demonstration import each_once, read_library, weigh_words
+from arcmeans._demo.docstrings import each_once, read_library, weigh_words
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, grouped
 from arcmeans._centers.placing import place_rows, sums_of
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.methods import given_centers
 

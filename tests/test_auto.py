@@ -12,7 +12,7 @@ from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._engines.parts import LocalParts
 from arcmeans._rows.census import Summary, census_of, weigh
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 from .test_sieve import topics
 

@@ -10,7 +10,7 @@ from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import sums_of
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import given_centers
 
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.

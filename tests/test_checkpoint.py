@@ -166,7 +166,6 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from arcmeans import SphericalKMeans
-from arcmeans._run import checkpoint
 path, algorithm, how = sys.argv[1:]
 X = np.random.default_rng(0).standard_normal((400, 9))
 def killed(*_):
@@ -175,7 +174,7 @@ def callback(step):
     if step.iteration == 6 and how == "between":
         killed()
     if step.iteration == 6 and how == "writing":
-        checkpoint.os.replace = killed
+        os.replace = killed
     if step.iteration == 6 and how == "interrupt":
         os.kill(os.getpid(), signal.SIGINT)
 SphericalKMeans(7, random_state=0, algorithm=algorithm, callback=callback, checkpoint=path,

@@ -13,8 +13,8 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans, choose_k, metrics
-from arcmeans._analysis import choose
-from arcmeans._rows.validation import checked_rows
+from arcmeans._api import choose_k as choosing
+from arcmeans._rows.containers import checked_rows
 
 EVERY = ("simplified_silhouette", "silhouette", "calinski_harabasz")
 
@@ -117,7 +117,7 @@ def test_warm_seeds_are_drawn_anew_for_each_k():
     """Every k has the same random state; the same draw for each would look at one corner only."""
     X = np.eye(9)
     model = SphericalKMeans(1, init=[0], max_iter=1).fit(X)
-    extended = choose._extension(checked_rows(X, n_threads=1), model, 1)
+    extended = choosing._extension(checked_rows(X, n_threads=1), model, 1)
     seeds = {k: [extended(X, k, np.random.RandomState(s))[1] for s in range(10)] for k in (2, 3)}
     assert not np.array_equal(seeds[2], seeds[3])
 

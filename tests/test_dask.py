@@ -7,7 +7,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import dask
@@ -584,20 +583,3 @@ def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
     with pytest.raises(BreakError):
         arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)))
     assert started == [{"threads_per_worker": 1}]
-
-
-def test_without_dask_the_rest_works():
-    code = """
-        import sys
-        import arcmeans
-        assert "dask" not in sys.modules and "distributed" not in sys.modules
-        sys.modules["distributed"] = None
-        try:
-            import arcmeans.dask
-        except ImportError as error:
-            print(error)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
-    assert "pip install arcmeans[dask]" in done.stdout

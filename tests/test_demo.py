@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans import SphericalKMeans
+from arcmeans import SphericalKMeans, demo
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._cli import demonstration as demo
+from arcmeans._demo import demonstration, docstrings, tables
 
 MODULE = '''"""A module."""
 
@@ -81,7 +81,7 @@ def small_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.filterwarnings("error")
 def test_names_and_texts_of_docstrings(tree: Path) -> None:
-    found = {d.name: d.text for d in demo.read_library(tree).docstrings}
+    found = {d.name: d.text for d in docstrings.read_library(tree).docstrings}
     assert found == {
         "top": "A module.",
         "top.Reader": "A class, in a branch.",
@@ -95,21 +95,21 @@ def test_names_and_texts_of_docstrings(tree: Path) -> None:
 
 
 def test_unreadable_files_are_counted(tree: Path) -> None:
-    library = demo.read_library(tree)
+    library = docstrings.read_library(tree)
     assert (library.files, library.unreadable) == (7, 4)
 
 
 def test_each_text_once_whatever_its_white_space() -> None:
-    docstrings = [
-        demo.Docstring("a", "x  y"),
-        demo.Docstring("b", "x\ny"),
-        demo.Docstring("c", "z"),
+    found = [
+        docstrings.Docstring("a", "x  y"),
+        docstrings.Docstring("b", "x\ny"),
+        docstrings.Docstring("c", "z"),
     ]
-    assert [d.name for d in demo.each_once(docstrings)] == ["a", "c"]
+    assert [d.name for d in docstrings.each_once(found)] == ["a", "c"]
 
 
 def test_words_and_identifiers_are_terms() -> None:
-    X, terms = demo.weigh_words(["Returns __init__ of my_name, UTF-8 2nd x"] * 3)
+    X, terms = docstrings.weigh_words(["Returns __init__ of my_name, UTF-8 2nd x"] * 3)
     assert terms == ["my_name", "utf"]
     assert X.dtype == np.float32
 
@@ -127,7 +127,7 @@ def small_model() -> SphericalKMeans:
 
 
 def test_clusters_are_described_largest_first(small_model: SphericalKMeans) -> None:
-    large, small = demo.describe(sp.csr_array(ROWS), NAMES, TERMS, small_model, top=2)
+    large, small = tables.describe(sp.csr_array(ROWS), NAMES, TERMS, small_model, top=2)
     center = np.array([0, 2.6, 0.8]) / np.hypot(2.6, 0.8)
     assert large.size == 3
     assert large.cohesion == pytest.approx((2 * center[1] + 0.6 * center[1] + 0.8 * center[2]) / 3)
@@ -138,10 +138,10 @@ def test_clusters_are_described_largest_first(small_model: SphericalKMeans) -> N
 
 def test_table_of_clusters_is_aligned_and_wrapped() -> None:
     clusters = [
-        demo.Cluster(1234, 0.456, ["alpha", "beta"], ["package.module.function", "x" * 80]),
-        demo.Cluster(0, float("nan"), [], []),
+        tables.Cluster(1234, 0.456, ["alpha", "beta"], ["package.module.function", "x" * 80]),
+        tables.Cluster(0, float("nan"), [], []),
     ]
-    assert demo.cluster_table(clusters, 60).splitlines() == [
+    assert tables.cluster_table(clusters, 60).splitlines() == [
         " size  cohesion  top terms, and the most typical entries",
         "-" * 60,
         "1,234      0.46  alpha, beta",
@@ -153,8 +153,8 @@ def test_table_of_clusters_is_aligned_and_wrapped() -> None:
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_table_of_effort_fits_the_width(small_model: SphericalKMeans, width: int) -> None:
-    effort = demo.Effort("simplified-hamerly", small_model, 0.0123)
-    lines = demo.effort_table([effort], width).splitlines()
+    effort = tables.Effort("simplified-hamerly", small_model, 0.0123)
+    lines = tables.effort_table([effort], width).splitlines()
     assert len({len(line) for line in lines}) == 1
     assert len(lines[0]) <= width
     assert lines[2].split() == [
@@ -174,9 +174,9 @@ def test_same_bits_means_labels_and_centers() -> None:
     a, b, c = fitted(), fitted(), fitted()
     b.labels_[0] = 1 - b.labels_[0]
     c.cluster_centers_[0, 0] = np.nextafter(c.cluster_centers_[0, 0], np.float32(2))
-    assert demo.same_bits(a, fitted())
-    assert not demo.same_bits(a, b)
-    assert not demo.same_bits(a, c)
+    assert demonstration.same_bits(a, fitted())
+    assert not demonstration.same_bits(a, b)
+    assert not demonstration.same_bits(a, c)
 
 
 def test_standard_library(capsys: pytest.CaptureFixture[str]) -> None:
@@ -231,7 +231,7 @@ def test_output_is_checked_before_any_work(tmp_path: Path) -> None:
 def test_a_difference_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "same_bits", lambda a, b: b.algorithm != "elkan")
+    monkeypatch.setattr(demonstration, "same_bits", lambda a, b: b.algorithm != "elkan")
     assert demo.main(["-k", "3"]) == 1
     assert "ERROR: labels and centers of elkan differ" in capsys.readouterr().out
 
@@ -260,7 +260,7 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "show", interrupted)
+    monkeypatch.setattr(demonstration, "show", interrupted)
     assert demo.main([]) == 130
     assert "Interrupted" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import UNKNOWN
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import given_centers
 
 

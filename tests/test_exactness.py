@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._engines.memory import HAMERLY_UPDATES, Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.methods import given_centers
 

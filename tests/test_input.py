@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._core import native
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import METHODS
 
 K = 6

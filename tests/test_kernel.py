@@ -10,7 +10,7 @@ from arcmeans import _core
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 
 def both(rows, centers, i, k):

@@ -10,7 +10,7 @@ from arcmeans import SphericalKMeans
 from arcmeans._algorithms import memory
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._support import memory as limits
 
 X = np.random.default_rng(0).random((50, 4))

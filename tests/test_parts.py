@@ -13,7 +13,8 @@ from arcmeans._centers.placing import place_rows
 from arcmeans._centers.wire import packed, placed, snapshot, unpacked
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows.census import census_of, exact_sum, weigh
-from arcmeans._rows.rows import concatenated, rows_of_part, unit_rows
+from arcmeans._rows.rows import concatenated
+from arcmeans._rows.unit_rows import rows_of_part, unit_rows
 
 from .test_seeding import text_like
 

@@ -11,7 +11,7 @@ from arcmeans._centers.placing import place_sums, sums_of
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows import census
 from arcmeans._rows.census import frequent
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 from .marks import measures_memory
 from .test_sieve import Pushed, assert_bounds_hold, best_by_reference, full, split, topics

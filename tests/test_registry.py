@@ -8,7 +8,7 @@ import pytest
 
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import given_centers
 
 X = np.random.default_rng(0).random((60, 5))

@@ -10,7 +10,8 @@ from arcmeans import SphericalKMeans
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.equal_rows import WORTH, distinct
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import Rows, unit_rows
+from arcmeans._rows.rows import Rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
 from .test_exactness import assert_same_bits

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 import arcmeans
 from arcmeans import SphericalKMeans, _core
-from arcmeans._rows.validation import threads
+from arcmeans._support.checks import threads
 
 X = np.random.default_rng(0).random((600, 24))
 

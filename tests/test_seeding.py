@@ -14,7 +14,7 @@ from arcmeans import SphericalKMeans, _core, seed
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.disk import checked_parts
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import METHODS, SeedOptions, choose_rows
 from arcmeans._seeding.part import independent_draws
 

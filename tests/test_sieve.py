@@ -13,7 +13,7 @@ from arcmeans import _core
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._rows.census import Frequent
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
 from .test_exactness import assert_same_bits

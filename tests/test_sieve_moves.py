@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arcmeans import _core
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 from .test_sieve import (
     LINE,

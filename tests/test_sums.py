@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._centers.placing import place_rows
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 
 def vectors(centers, rows, k):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arcmeans._centers.placing import place_rows, sums_of
 from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.methods import given_centers
 

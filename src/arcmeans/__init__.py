@@ -4,8 +4,8 @@ import importlib
 from importlib.metadata import version
 from types import ModuleType
 
-from ._analysis.choose import choose_k
 from ._analysis.explain import explain
+from ._api.choose_k import choose_k
 from ._api.config import show_config
 from ._api.kmeans import SphericalKMeans
 from ._api.minibatch import MiniBatchSphericalKMeans

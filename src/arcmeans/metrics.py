@@ -25,7 +25,8 @@ from ._analysis.measures import (
     simplified_silhouettes,
     weighted_mean,
 )
-from ._rows.validation import check_integer, checked_rows, threads
+from ._rows.containers import checked_rows
+from ._support.checks import check_integer, threads
 
 __all__ = [
     "calinski_harabasz_score",

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._centers.placing import entries_of, place_rows
-from .._rows.rows import Rows, unit_rows
+from .._rows.rows import Rows
+from .._rows.unit_rows import unit_rows
 from .arrays import Arrays
 
 ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")

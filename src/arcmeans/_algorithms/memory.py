@@ -6,7 +6,7 @@ the lists of neighbors of exponion and shallot grow with n_clusters too.
 """
 
 from .._algorithms.registry import ALGORITHMS
-from .._rows.validation import check_option
+from .._support.checks import check_option
 from .._support.memory import available
 from .angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, default_groups
 from .sieve import bound_bytes

@@ -8,7 +8,7 @@ and sparse X, for any number of threads and any chunking.
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from .. import _core
 from .._centers.placing import sums_of
 from .._engines.memory import Engine, EngineOptions
-from .._rows.census import fixed_point_one
 from .._rows.rows import Rows
 
 TABLE_VALUES = 2**24
@@ -54,9 +53,7 @@ def cluster_sums(rows: Rows, labels: NDArray[Any], n_clusters: int, n_threads: i
 
 def unweighted(rows: Rows) -> Rows:
     """The same rows, each of weight 1."""
-    if rows.weights is None:
-        return rows
-    return replace(rows, weights=None, weight_scale=1.0, one=fixed_point_one(float(rows.n_rows)))
+    return rows if rows.weights is None else rows.reweighted(None)
 
 
 def lengths(vectors: Any) -> NDArray[np.float64]:

@@ -18,9 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._rows.rows import Rows, unit_rows
-from .._rows.validation import check_integer, checked_rows, threads
+from .._rows.containers import checked_rows
+from .._rows.rows import Rows
+from .._rows.unit_rows import unit_rows
 from .._seeding.methods import given_centers
+from .._support.checks import check_integer, threads
 from .affinities import affinities, cluster_sums
 from .explanation import ClusterExplanation, Explanation, Term, TypicalRow
 from .measures import checked_labels, label_array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.validation import check_option
+from .._support.checks import check_option
 
 MANY_TICKS = 15
 """From so many k on, matplotlib places the ticks."""

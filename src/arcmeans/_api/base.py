@@ -27,10 +27,11 @@ from .._engines.disk import StreamedParts, checked_parts
 from .._engines.memory import Engine, EngineOptions
 from .._engines.parts import LocalParts, Parts
 from .._rows.census import exact_sum
+from .._rows.containers import checked_rows
 from .._rows.rows import Rows, warn_of_zero_rows
 from .._rows.store import RowStore
-from .._rows.validation import checked_rows, threads
 from .._run.records import CenterSums
+from .._support.checks import threads
 
 
 def _pieces(parts: Parts) -> Iterator[tuple[slice, Rows]]:

@@ -18,27 +18,27 @@ from .._algorithms.registry import ALGORITHMS
 from .._centers.placing import place_rows, place_sums
 from .._engines.memory import EngineOptions, PassEngine
 from .._engines.parts import LocalParts, Parts, content_of
-from .._models.files import FilePath, load_model, save_model
+from .._models.files import load_model, save_model
+from .._rows.containers import check_enough
 from .._rows.rows import AnyCensus, warn_of_zero_rows
-from .._rows.validation import (
-    check_callable,
-    check_enough,
-    check_flag,
-    check_groups,
-    check_integer,
-    check_number,
-    check_option,
-    check_path,
-    check_warm_start,
-    threads,
-)
 from .._run.checkpoint import Checkpoint, Midway, identity_of, restored
 from .._run.loop import EMPTY_CLUSTER, best_of_runs, run
 from .._run.progress import CallbackSupportMixin, Display, Task, Watch, with_tasks
 from .._run.records import CenterSums, Iteration, Result, trace_array
 from .._seeding.methods import METHODS, SeedOptions, Seeds, asked_centers, choose_rows
 from .._support.caution import caution
+from .._support.checks import (
+    check_callable,
+    check_flag,
+    check_integer,
+    check_number,
+    check_option,
+    check_path,
+    threads,
+)
+from .._support.files import FilePath
 from .base import SphericalClusterer
+from .parameters import check_groups, check_warm_start
 
 
 class SphericalKMeans(CallbackSupportMixin, SphericalClusterer):

@@ -15,11 +15,12 @@ from .._centers.placing import place_rows
 from .._engines.parts import LocalParts
 from .._minibatch.batches import Watch, batches_of, plain, sample_of
 from .._minibatch.stream import Step, Stream, inertia, no_rows, variance
+from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
-from .._rows.validation import check_enough, check_integer, check_number, check_option, threads
 from .._run.records import CenterSums
 from .._seeding.methods import METHODS, SeedOptions, asked_centers, choose_rows
 from .._support.caution import caution
+from .._support.checks import check_integer, check_number, check_option, threads
 from .._support.interrupts import interrupts_noted
 from .base import SphericalClusterer
 

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._engines.disk import checked_parts
+from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
-from .._rows.validation import check_enough, check_integer, check_number, check_option, threads
 from .._seeding.methods import METHODS, SeedOptions, Seeds, choose_rows
+from .._support.checks import check_integer, check_number, check_option, threads
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._api.kmeans import SphericalKMeans
 from .._centers.placing import place_sums
-from .._rows.validation import checked_rows, threads
+from .._rows.containers import checked_rows
+from .._support.checks import threads
 from .console import UserError
 
 VALUES = 2**22

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from .._analysis import choose
-from .._analysis.choose import choose_k as choose_path
 from .._analysis.k_path import KPath
+from .._api.choose_k import METRICS
+from .._api.choose_k import choose_k as choose_path
 from .._run.records import Iteration
 from . import options
 from .console import Console, UserError
@@ -52,7 +52,7 @@ BAR = 24
 )
 @click.option(
     "--by",
-    type=click.Choice(tuple(choose.METRICS)),
+    type=click.Choice(tuple(METRICS)),
     default="simplified_silhouette",
     show_default=True,
     help="What chooses; larger is better.",

@@ -1,15 +1,17 @@
 """``arcmeans demo``: the demonstration, with a page to look at."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from .._demo.demonstration import WritePage, main
+from .._demo.docstrings import Docstring
+from .._demo.tables import Effort
 from . import models
 from .cluster import FILES, write
 from .console import UserError
-from .demonstration import Docstring, Effort, main
 from .output import check_folder
 from .results import Results, Times
 from .sources import Rows, snippet
@@ -43,11 +45,11 @@ def demo(clusters: int, output: str) -> int:
       arcmeans demo
       arcmeans demo -k 12 -o /tmp/demo
     """
-    return main(["--clusters", str(clusters), "--output", output])
+    return main(["--clusters", str(clusters), "--output", output], page_writer)
 
 
-def prepared(output: str) -> Callable[..., str]:
-    """Checks that the folder can be written; the function given back writes it and says so."""
+def page_writer(output: str) -> WritePage:
+    """Checks that the folder can be written; the function returned writes it and says where."""
     try:
         check_folder(Path(output), True, FILES)
     except UserError as error:

@@ -19,9 +19,10 @@ from sklearn.utils import check_array
 from .. import _core
 from .._algorithms.registry import Shared
 from .._rows.census import Census, Summary, census_of, weigh
-from .._rows.rows import Rows, rows_of_part
+from .._rows.containers import checked_rows, checked_weights
+from .._rows.rows import Rows
 from .._rows.store import RowStore
-from .._rows.validation import checked_rows, checked_weights
+from .._rows.unit_rows import rows_of_part
 from .._seeding.part import LIGHT, SeedPart, run_step
 from .memory import Engine, EngineOptions
 from .parts import LocalParts, Parts

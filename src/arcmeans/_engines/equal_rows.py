@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._rows.rows import Rows, subset
+from .._rows.rows import Rows
 
 WORTH = 0.9
 """The largest share of distinct rows for which it pays."""
@@ -38,5 +38,5 @@ def distinct(rows: Rows, n_threads: int) -> Distinct | None:
     first, equal_to = _core.native.distinct_rows(rows.native(), hashes)
     if len(first) > WORTH * rows.n_rows:
         return None
-    some = replace(subset(rows, first, np.ones(len(first)), n_threads), one=rows.one)
+    some = replace(rows.take(first, n_threads), weights=None, weight_scale=1.0)
     return Distinct(some, first, equal_to)

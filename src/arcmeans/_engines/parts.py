@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._minibatch.batches import picked
 from .._rows.rows import AnyCensus, Rows
 from .._seeding.part import SeedPart, run_step
 from .memory import Engine, EngineOptions, PassEngine
@@ -62,7 +61,7 @@ class LocalParts:
         return self.rows
 
     def take(self, which: NDArray[np.int64]) -> Rows:
-        return picked(self.rows, which)
+        return self.rows.take(which)
 
     def each(self, step: str, *arguments: Any) -> list[Any]:
         return [run_step(self._part, step, arguments)]

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
 from .._rows.rows import Rows
@@ -18,20 +17,6 @@ def plain(rows: Rows) -> Rows:
         return rows
     order = np.arange(rows.n_features, dtype=np.int32)
     return dataclasses.replace(rows, features=rows.by_rank[rows.features], by_rank=order)
-
-
-def picked(rows: Rows, which: NDArray[np.int64]) -> Rows:
-    """Some of the rows, with their weights."""
-    weights = None if rows.weights is None else rows.weights[which]
-    some = dataclasses.replace(rows, zero=rows.zero[which], weights=weights)
-    if rows.starts is None or rows.features is None:
-        return dataclasses.replace(some, values=rows.values[which])
-    first = rows.starts[which]
-    starts = np.concatenate([[0], np.cumsum(rows.starts[which + 1] - first)])
-    at = np.arange(starts[-1]) + np.repeat(first - starts[:-1], np.diff(starts))
-    return dataclasses.replace(
-        some, starts=starts, features=rows.features[at], values=rows.values[at]
-    )
 
 
 @dataclasses.dataclass
@@ -65,9 +50,9 @@ def sample_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Row
     """Rows that can move a center, each at most once."""
     n_rows = len(rows.usable)
     if size >= n_rows:
-        return picked(rows, rows.usable)
+        return rows.take(rows.usable)
     drawn = sample_without_replacement(n_rows, size, random_state=random_state)
-    return picked(rows, rows.usable[drawn])
+    return rows.take(rows.usable[drawn])
 
 
 def batches_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Callable[[], Rows]:
@@ -82,7 +67,7 @@ def batches_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Ca
             at = random_state.random_sample(size) * reach[-1]
             drawn = np.minimum(np.searchsorted(reach, at, side="right"), len(usable) - 1)
         which, times = np.unique(drawn, return_counts=True)
-        batch = picked(rows, usable[which])
+        batch = rows.take(usable[which])
         return dataclasses.replace(batch, weights=times.astype(np.float64), weight_scale=1.0)
 
     return draw

@@ -9,15 +9,12 @@ methods that call ``save_model`` and ``load_model``. Files of an older version s
 changes a layout raises ``VERSION``.
 """
 
-import errno
 import importlib
 import inspect
 import json
 import math
 import os
-import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Protocol, TypeVar
@@ -27,16 +24,16 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._rows.rows import MAX_FEATURES
+from .._rows.unit_rows import MAX_FEATURES
 from .._run.records import CenterSums, trace_array
 from .._support.caution import caution
+from .._support.files import FilePath, written_whole
 
 FORMAT = "arcmeans"
 VERSION = 1
 MAX_HEADER = 100_000_000
 """Bytes; safetensors reads no longer one."""
 
-FilePath = str | os.PathLike[str]
 Model = TypeVar("Model")
 
 
@@ -265,7 +262,8 @@ def save_model(model: Any, path: FilePath, notes: Mapping[str, str] | None = Non
             f"the parameters and feature names take more than {MAX_HEADER} bytes of header, the "
             "limit of the format"
         )
-    _replace(stored.path, data)
+    with written_whole(path) as file:
+        file.write(data)
     for text in left_out + _unknown_attributes(model, layout):
         caution(f"{stored.path}: {text}")
 
@@ -509,29 +507,3 @@ def _check_header(stored: Stored, cls: type) -> None:
     name = stored.text("class")
     if name != cls.__name__:
         raise stored.refusal(f"holds a {name[:80]}, not a {cls.__name__}: use {name[:80]}.load")
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Writes beside the file, to the disk, and renames: at any moment the old file or the new."""
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    beside = os.path.join(folder, f".{FORMAT}-{secrets.token_hex(8)}.part")
-    try:
-        if os.path.isdir(target):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with open(beside, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from error
-    finally:
-        with suppress(OSError):
-            os.unlink(beside)
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -10,8 +10,6 @@ import json
 import math
 import mmap
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,8 +21,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .rows import MAX_FEATURES, canonical
-from .validation import as_native, check_unmasked
+from .._support.files import folder_written_whole
+from .containers import as_native, check_unmasked
+from .unit_rows import MAX_FEATURES, canonical
 
 HEADER = "arcmeans-rows.json"
 FORMAT = 1
@@ -123,16 +122,9 @@ class RowStore:
                 f"path={os.fspath(path)!r} should lie in a folder that exists; "
                 f"{os.fspath(place.parent)!r} does not."
             )
-        parent = place.absolute().parent
-        beside = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".tmp", dir=parent))
-        try:
-            header = _write_all(beside, batches)
-            _write_header(beside / HEADER, header)
-            beside.chmod(0o777 & ~_umask())
-            beside.rename(place)
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
+        with folder_written_whole(place) as folder:
+            header = _write_all(folder, batches)
+            (folder / HEADER).write_text(json.dumps(asdict(header), indent=2) + "\n", "utf-8")
         return cls.open(place)
 
     @classmethod
@@ -255,8 +247,6 @@ class _Column:
         text += b" " * (_SPACE - 11 - len(text)) + b"\n"
         self._file.seek(0)
         self._file.write(npy.magic(1, 0) + len(text).to_bytes(2, "little") + text)
-        self._file.flush()
-        os.fsync(self._file.fileno())
         self._file.close()
 
 
@@ -367,14 +357,6 @@ def _raise_not_finite(name: str, row: int, n_rows: int) -> None:
     )
 
 
-def _write_header(path: Path, header: _Header) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(asdict(header), file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _read_header(text: str) -> _Header:
     fields = json.loads(text)
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
@@ -387,10 +369,3 @@ def _read_header(text: str) -> _Header:
         if type(number) is not int or number < 0 or header.n_rows < 1 or header.n_features < 1:
             raise ValueError(f"{HEADER} has {name}={number!r}")
     return header
-
-
-def _umask() -> int:
-    """The mask for new files; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

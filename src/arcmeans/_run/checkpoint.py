@@ -34,6 +34,7 @@ from .._centers.placing import place_sums, sums_of
 from .._engines.memory import PassEngine
 from .._rows.rows import AnyCensus
 from .._support.caution import caution
+from .._support.files import written_whole
 from .records import CenterSums, Iteration, Result, trace_array
 
 FORMAT = 1
@@ -114,7 +115,8 @@ class Checkpoint:
             arrays["best_stopped"] = np.array(best.stopped)
             arrays.update(_packed("best_", best.labels, best.centers, best.iterations))
         try:
-            _replace(self.path, self._temporary, arrays)
+            with written_whole(self.path, beside=self._temporary) as file:
+                np.savez(file, **arrays)
         except OSError as error:
             caution(
                 f"checkpoint={str(self.path)!r} could not be written ({error}); the fit goes on.",
@@ -284,12 +286,3 @@ def _midway(
         raise ValueError("a trace with other columns")
     iterations = [Iteration(*row) for row in trace.tolist()]
     return Midway(labels, CenterSums(vectors, scales, float(one)), iterations)
-
-
-def _replace(path: Path, temporary: Path, arrays: dict[str, Any]) -> None:
-    """Writes the file beside and moves it into place: there is the old one or the new one."""
-    with open(temporary, "wb") as file:
-        np.savez(file, **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

@@ -21,9 +21,9 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _core
 from .._centers.placing import empty_centers, place_rows
 from .._engines.parts import LocalParts, Parts
-from .._minibatch.batches import picked
-from .._rows.rows import AnyCensus, Rows, subset, unit_rows
-from .._rows.validation import checked_centers, checked_indices
+from .._rows.containers import checked_centers, checked_indices
+from .._rows.rows import AnyCensus, Rows
+from .._rows.unit_rows import unit_rows
 from .._support.caution import caution
 from .part import Seed, seed_at
 
@@ -279,13 +279,13 @@ def _kmeans_parallel(
         new = new[~np.isin(found[new], np.array(directions, np.uint64))]
         if not len(new):
             continue
-        parts.each("approach", picked(pool, new), len(candidates))
+        parts.each("approach", pool.take(new), len(candidates))
         search.similarities += len(new) * parts.census.n_rows
         candidates.extend(drawn[new].tolist())
         directions.extend(found[new].tolist())
     nearby = np.sum(parts.each("nearby", len(candidates)), axis=0) / parts.census.one
     pool = parts.take(np.array(candidates))
-    reduced = LocalParts(subset(pool, np.arange(len(candidates)), nearby), 1)
+    reduced = LocalParts(pool.reweighted(nearby), 1)
     indices, inner = _kmeans_plus_plus(reduced, n_clusters, options, random_state)
     search.similarities += inner.similarities if inner else 0
     chosen = [candidates[i] for i in indices]

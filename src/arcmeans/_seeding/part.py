@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from .. import _core
 from .._centers.placing import fixed_entries, place_rows
 from .._engines.memory import Engine, EngineOptions
-from .._minibatch.batches import picked
 from .._rows.census import exact_sum
 from .._rows.rows import AnyCensus, Rows
 from .._run.records import FirstPass
@@ -74,7 +73,7 @@ class SeedPart:
     # --- Without a search.
 
     def take(self, which: NDArray[np.int64]) -> Rows:
-        return picked(self.rows, which - self.first)
+        return self.rows.take(which - self.first)
 
     def content(self) -> tuple[int, int | None]:
         """Hashes of rows and weights by their numbers: sums, modulo 2^64, over the rows."""

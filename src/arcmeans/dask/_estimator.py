@@ -17,8 +17,8 @@ from .._centers.placing import place_sums
 from .._engines.memory import EngineOptions
 from .._engines.parts import Parts
 from .._rows.census import exact_sum
+from .._rows.containers import check_unmasked, checked_weights
 from .._rows.rows import AnyCensus
-from .._rows.validation import check_unmasked, checked_weights
 from .._run.records import Result
 from ._blocks import Blocks, blocks_of, lazy_array
 from ._engine import DaskEngine

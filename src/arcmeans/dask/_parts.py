@@ -25,10 +25,9 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from .._engines.memory import EngineOptions
-from .._minibatch.batches import picked
 from .._rows.census import Census, Summary, census_of
+from .._rows.containers import check_weight_range, checked_weights
 from .._rows.rows import Rows, concatenated
-from .._rows.validation import check_weight_range, checked_weights
 from .._seeding.part import CHANGING
 from . import _worker as worker
 from ._blocks import Blocks
@@ -290,7 +289,7 @@ class DaskParts:
         order = np.argsort(parts, kind="stable")
         places = np.empty(len(which), np.int64)
         places[order] = np.arange(len(which))
-        return picked(concatenated(found), places)
+        return concatenated(found).take(places)
 
     def each(self, step: str, *arguments: Any) -> list[Any]:
         if step == "begin":

@@ -26,8 +26,9 @@ from .._centers.wire import Changes, Snapshot, add, packed, placed, unpacked
 from .._engines.memory import Engine, EngineOptions
 from .._engines.relocation import Candidates
 from .._rows.census import Census, Summary, WeightSummary, weigh
-from .._rows.rows import Rows, canonical, raise_not_finite, rows_of_part
-from .._rows.validation import as_native, check_unmasked, checked_weights
+from .._rows.containers import as_native, check_unmasked, checked_weights
+from .._rows.rows import Rows
+from .._rows.unit_rows import canonical, raise_not_finite, rows_of_part
 from .._seeding.part import CHANGING, SeedPart, run_step
 
 IDLE_SECONDS = 3600.0

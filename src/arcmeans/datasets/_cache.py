@@ -4,16 +4,16 @@ A file holds arrays alone, the names as UTF-8 text with a line each: nothing in 
 """
 
 import os
-import secrets
 import sys
 import zipfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from .._support.files import written_whole
 
 VARIABLE = "ARCMEANS_DATA"
 VERSION = 1
@@ -52,10 +52,9 @@ def write(dataset: Dataset) -> None:
     """Keep a data set. At any moment there is the old file, the new one or none."""
     path = path_of(dataset.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.stem}-{secrets.token_hex(8)}.npz")
-    try:
+    with written_whole(path) as file:
         np.savez(
-            beside,
+            file,
             version=np.array(VERSION),
             shape=np.array(dataset.X.shape),
             data=dataset.X.data,
@@ -64,10 +63,6 @@ def write(dataset: Dataset) -> None:
             row_names=_bytes(dataset.row_names),
             column_names=_bytes(dataset.column_names),
         )
-        os.replace(beside, path)
-    finally:
-        with suppress(OSError):
-            beside.unlink()
 
 
 def read(name: str) -> Dataset:

@@ -1,10 +1,9 @@
-"""Bad input gets an error that names the parameter, its value and the limit, before any work."""
+"""What a caller gives as rows, weights and centers, checked and in the types that the core reads.
 
-import difflib
-import math
-import numbers
-import os
-from collections.abc import Callable, Iterable
+An error names the parameter, its value and the limit, before any work.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,78 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from .._support.cpus import usable_cpus
-from .rows import AnyCensus, Rows, unit_rows
-
-MOST_THREADS = 1024
-"""More are of no use and only cost."""
-
-
-def check_integer(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r} should be an integer >= {least}.")
-
-
-def check_number(name: str, value: Any, least: float) -> None:
-    if not isinstance(value, numbers.Real) or not (least <= float(value) < math.inf):
-        raise ValueError(f"{name}={value!r} should be a number >= {least:g}.")
-
-
-def check_option(name: str, value: Any, options: Iterable[str], or_else: str = "") -> None:
-    options = tuple(options)
-    if value in options:
-        return
-    near = difflib.get_close_matches(str(value), options, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(repr(option) for option in options)
-    raise ValueError(f"{name}={value!r} should be one of {listed}{or_else}.{hint}")
-
-
-def check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name}={value!r} should be True or False.")
-
-
-def check_callable(name: str, value: Any) -> None:
-    if value is not None and not callable(value):
-        raise ValueError(f"{name}={value!r} should be None or a callable.")
-
-
-def check_path(name: str, value: Any) -> None:
-    if value is not None and not isinstance(value, (str, os.PathLike)):
-        raise ValueError(f"{name}={value!r} should be None or the path of a file.")
-
-
-def check_groups(n_groups: Any, n_clusters: int, algorithm: str) -> None:
-    """The groups of yinyang; where another algorithm runs, n_clusters may be fewer."""
-    if n_groups is None:
-        return
-    check_integer("n_groups", n_groups, 1)
-    if algorithm == "yinyang" and n_groups > n_clusters:
-        raise ValueError(f"n_groups={n_groups} should be <= n_clusters={n_clusters}.")
-
-
-def check_warm_start(X: Any, n_clusters: int, fitted_clusters: int, fitted_features: int) -> None:
-    """A warm start needs centers of the right number and length."""
-    if n_clusters != fitted_clusters:
-        raise ValueError(
-            f"warm_start=True begins at the fitted centers: n_clusters={n_clusters} should be the "
-            f"{fitted_clusters} that were fitted."
-        )
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) == 2 and shape[1] != fitted_features:
-        raise ValueError(
-            f"warm_start=True begins at the fitted centers: X has {shape[1]} features, but should "
-            f"have the {fitted_features} that were fitted."
-        )
-
-
-def threads(n_threads: int | None) -> int:
-    """The number of threads asked for, or that of the processors this process may use."""
-    if n_threads is None:
-        return usable_cpus()
-    check_integer("n_threads", n_threads, 1)
-    return min(int(n_threads), MOST_THREADS)
+from .rows import AnyCensus, Rows
+from .unit_rows import unit_rows
 
 
 def checked_rows(

@@ -20,19 +20,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .. import _core
-from .._api.kmeans import SphericalKMeans
-from .._centers.placing import place_rows
-from .._rows.rows import Rows
-from .._rows.validation import check_enough, check_integer, check_option, checked_rows, threads
-from .._seeding.methods import given_centers
-from .k_path import KPath
-from .measures import (
+from .._analysis.k_path import KPath
+from .._analysis.measures import (
     calinski_harabasz,
     rounding_of,
     silhouettes,
     simplified_silhouettes,
     weighted_mean,
 )
+from .._centers.placing import place_rows
+from .._rows.containers import check_enough, checked_rows
+from .._rows.rows import Rows
+from .._seeding.methods import given_centers
+from .._support.checks import check_integer, check_option, threads
+from .kmeans import SphericalKMeans
 
 
 def choose_k(
