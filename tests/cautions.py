@@ -4,7 +4,7 @@ import functools
 import warnings
 from types import SimpleNamespace
 
-from arcmeans import caution
+from arcmeans._support import caution
 
 
 class Caution(Warning):
