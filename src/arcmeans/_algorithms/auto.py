@@ -1,4 +1,4 @@
-"""Which algorithm ``algorithm="auto"`` is. The measurements behind it: docs/performance.md.
+"""Which algorithm ``algorithm="auto"`` is. The measurements behind it: docs/engineering/log.md.
 
 All algorithms give the same bits, so this is a matter of time and memory only.
 """
