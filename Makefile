@@ -2,6 +2,7 @@
 # Nothing is installed twice; a change of pyproject.toml or of the core brings the rest up to date.
 
 PYTHON ?= python3
+# Another folder for another Python: make PYTHON=python3.13 VENV=.venv-3.13 test
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -30,8 +31,8 @@ help:
 	@echo "make bench-full   all measurements, at full size"
 	@echo "make reproduce-small  the paper's tables and figures, small, into results/small"
 	@echo "make clean        remove environments, builds and caches"
-	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools; ARGS goes to"
-	@echo "demo, bench, reproduce-small and all that test, as in: make test ARGS='-k hamerly'"
+	@echo "Each sets up what it needs in $(VENV). PYTHON and CXX choose the tools, VENV the folder;"
+	@echo "ARGS goes to demo, bench, reproduce-small and all that test: make test ARGS='-k hamerly'"
 
 demo: $(VENV)/.built
 	@mkdir -p build
@@ -80,7 +81,7 @@ format: $(VENV)/.linters
 	$(VENV)/bin/clang-format -i $(CPP)
 
 clean:
-	rm -rf .venv .venv-oldest .venv-asan .venv-tsan build dist
+	rm -rf .venv .venv-* build dist
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -120,23 +121,27 @@ $(VENV)/.linters: $(VENV)/.tools
 	@touch $@
 
 # The core compiles with Clang too, on ARM and on x86-64 from its first instruction set to its last.
-CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++20 -I $(CURDIR)/cpp -DARCMEANS_MODULE=_native \
+CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++20 -I ../../../cpp -DARCMEANS_MODULE=_native \
   -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wno-psabi -Werror
 CLANG_TARGETS := $(patsubst %,build/clang/%/.compiled,aarch64-linux-gnu@generic \
   $(addprefix x86_64-linux-gnu@,x86_64 x86_64_v3 x86_64_v4+avx512vnni))
-INCLUDES := import nanobind, sysconfig; \
-  print('-isystem', nanobind.include_dir(), '-isystem', sysconfig.get_path('include'))
+INCLUDES := import nanobind, os, sysconfig; \
+  print('-isystem', os.path.relpath(nanobind.include_dir()), '-isystem', sysconfig.get_path('include'))
+# Seen from a folder of build/clang: the whole path to here may have spaces in it.
+ROOT := ../../..
 build/clang/%/.compiled: $(VENV)/.linters $(CORE)
 	@echo "Clang for $*"
 	@mkdir -p $(@D)
-	@cd $(@D) && ZIG_GLOBAL_CACHE_DIR=$(CURDIR)/build/clang/cache $(CURDIR)/$(PY) $(CLANG) \
-	  -target $(subst @, -mcpu=,$*) $$($(CURDIR)/$(PY) -c "$(INCLUDES)") \
-	  $(addprefix $(CURDIR)/,$(filter %.cpp,$(CPP)))
+	@cd $(@D) && ZIG_GLOBAL_CACHE_DIR=../cache $(ROOT)/$(PY) $(CLANG) \
+	  -target $(subst @, -mcpu=,$*) $$($(ROOT)/$(PY) -c "$(INCLUDES)") \
+	  $(addprefix $(ROOT)/,$(filter %.cpp,$(CPP)))
 	@touch $@
 
+# Two Pythons may have the same wheel tag.
+BUILD_DIR := $(if $(filter-out .venv,$(VENV)),-Cbuild-dir=build/$(VENV:.venv-%=%))
 $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(check_machine)
-	$(PY) $(PIP) --no-build-isolation -Ccmake.define.ARCMEANS_WERROR=ON \
+	$(PY) $(PIP) --no-build-isolation $(BUILD_DIR) -Ccmake.define.ARCMEANS_WERROR=ON \
 	  -Ccmake.define.ARCMEANS_INSTRUCTION_SETS='$(INSTRUCTION_SETS)' -e .
 	@touch $@
 

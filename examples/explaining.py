@@ -1,10 +1,13 @@
 """What are the clusters about? The docstrings of Python's standard library, explained.
 
+Another folder of Python code can be named on the command line.
+
 Descriptive terms are what the rows of a cluster have in common; discriminating ones set it apart
 from all other rows, a minus marking what it has less of. ``to_dict()`` goes into a report as JSON.
 """
 
 import json
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -13,7 +16,8 @@ from arcmeans._demo.docstrings import each_once, read_library, weigh_words
 
 
 def main() -> None:
-    library = read_library(Path(sysconfig.get_path("stdlib"), "email"))
+    email = Path(sysconfig.get_path("stdlib"), "email")
+    library = read_library(Path(sys.argv[1]) if len(sys.argv) > 1 else email)
     docstrings = each_once(library.docstrings)
     X, terms = weigh_words([docstring.text for docstring in docstrings])
     rows = X.getnnz(axis=1) > 2

@@ -1,8 +1,6 @@
 """Named small data sets, each difficult in its own way, with initial centers."""
 
-import ast
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +12,7 @@ class Case:
     X: sp.csr_array
     init: np.ndarray
     ties: bool = False
-    """Equal similarities are expected: the oracle's labels are not binding."""
+    """Equal similarities are expected: the plain oracle's labels are not binding."""
 
     @property
     def n_clusters(self):
@@ -80,6 +78,13 @@ def far_seeds():
     return Case(sp.csr_array(X), init)
 
 
+def tied_relocation():
+    """Empty clusters from the start, and rows equally far from the one center: the first go."""
+    X = np.array([[3.0, 1, 0, 0], [3, 0, 1, 0], [3, 0, 0, 1], [3, 0, 0, -1], [3, 0, -1, 0]])
+    far = [[-1.0, 0, 0, 0], [-1, -1, 0, 0]]
+    return Case(sp.csr_array(np.vstack([X, X])), np.vstack([[[1.0, 0, 0, 0]], far]), ties=True)
+
+
 def opposite():
     """Seeds behind all rows: every similarity of the first pass is negative.
 
@@ -96,17 +101,23 @@ def one_far_seed():
 
 
 def text():
-    """Docstrings of the standard library's top modules, as TF-IDF, with some empty ones."""
+    """Made-up documents as TF-IDF: words by Zipf's law, common to all and of 40 topics.
+
+    Some documents are empty, some are there twice. Nothing but sums and quotients decides about the
+    words, so that they are the same everywhere.
+    """
+    random = np.random.RandomState(9)
+    n_words, zipf = 4000, np.cumsum(1.0 / (np.arange(4000) + 3.0))
+    order = [np.arange(n_words), *(random.permutation(n_words) for _ in range(40))]
     documents = []
-    for path in sorted(Path(ast.__file__).parent.glob("*.py"))[:120]:
-        try:
-            tree = ast.parse(path.read_bytes())
-        except SyntaxError:
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                documents.append(ast.get_docstring(node) or "")
-    X = sp.csr_array(TfidfVectorizer().fit_transform(documents[:1500]))
+    for _ in range(1400):
+        topic = random.randint(1, 41)
+        length = random.choice([0, 4, 8, 15, 30, 60, 120], p=[0.02, 0.2, 0.23, 0.2, 0.2, 0.1, 0.05])
+        ranks = np.searchsorted(zipf, random.random_sample(length) * zipf[-1])
+        topics = np.where(random.random_sample(length) < 0.3, topic, 0)
+        documents.append(" ".join(f"word{order[t][r]}" for t, r in zip(topics, ranks, strict=True)))
+    documents += [documents[i] for i in random.choice(1400, 100, replace=False)]
+    X = sp.csr_array(TfidfVectorizer().fit_transform(documents))
     return Case(X, _seeds(X, 33, 9))
 
 
@@ -127,6 +138,7 @@ CASES = {
         one_cluster,
         a_cluster_each,
         far_seeds,
+        tied_relocation,
         opposite,
         one_far_seed,
         text,

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -331,35 +332,62 @@ def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_lines_in_a_pipe_are_few_and_plain(topics: Path) -> None:
+@pytest.mark.parametrize("name", [None, "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"])
+def test_lines_in_a_pipe_are_few_and_plain(name: str | None, topics: Path) -> None:
+    """Whoever asks for colors in a pipe gets those, but never a bar."""
     command = [sys.executable, "-m", "arcmeans", "cluster", "texts.csv", "-k", "4", "-o", "piped"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines() == [
+    environment = os.environ | ({name: "1"} if name else {})
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert re.sub("\x1b\\[[0-9;]*m", "", done.stderr).splitlines() == [
         "reading texts.csv",
         "120 documents, 40 terms",
         "clustering",
         "describing the clusters",
     ]
     assert done.stdout.splitlines()[-1] == "report: piped/report.html"
-    assert "\x1b" not in done.stdout + done.stderr
+    assert "\x1b" not in done.stdout
+    if name != "TTY_COMPATIBLE":  # which older versions of rich do not know
+        assert ("\x1b" in done.stderr) is (name == "FORCE_COLOR")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals are another thing elsewhere")
 @pytest.mark.parametrize("no_color", [False, True])
 def test_bars_and_colors_on_a_terminal(topics: Path, no_color: bool) -> None:
+    code, text = on_a_terminal({"NO_COLOR": "1"} if no_color else {})
+    assert code == 1
+    assert "clustering" in text
+    assert "at most" in text
+    assert "iterations/s" in text
+    assert ("\x1b[1;31m" in text) is not no_color
+    assert "error: nothing-here.txt: there is no such file" in text.replace(
+        "\x1b[1;31m", ""
+    ).replace("\x1b[0m", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals are another thing elsewhere")
+def test_lines_on_a_terminal_that_cannot_move_its_cursor(topics: Path) -> None:
+    code, text = on_a_terminal({"TERM": "dumb"})
+    assert code == 1
+    assert text.splitlines() == [
+        "reading texts.csv",
+        "120 documents, 40 terms",
+        "clustering",
+        "describing the clusters",
+        "arcmeans: error: nothing-here.txt: there is no such file or folder.",
+    ]
+
+
+def on_a_terminal(variables: dict[str, str]) -> tuple[int, str]:
+    """The exit code of a command that fails, and what it and one before it say on a terminal."""
     import pty
 
     near, far = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
-    environment["TERM"] = "xterm-256color"
-    if no_color:
-        environment["NO_COLOR"] = "1"
-    command = [sys.executable, "-m", "arcmeans", "predict", "out", "nothing-here.txt"]
     program = (
         "import sys; from arcmeans._cli import main; "
         "main(['cluster', 'texts.csv', '-k', '4', '-o', 'shown']); sys.exit(main(sys.argv[1:]))"
     )
-    command = [sys.executable, "-c", program, *command[3:]]
+    command = [sys.executable, "-c", program, "predict", "out", "nothing-here.txt"]
+    environment = os.environ | variables
     with subprocess.Popen(command, stderr=far, stdout=subprocess.DEVNULL, env=environment) as child:
         os.close(far)
         shown = b""
@@ -372,15 +400,7 @@ def test_bars_and_colors_on_a_terminal(topics: Path, no_color: bool) -> None:
             if not part:
                 break
     os.close(near)
-    text = shown.decode()
-    assert child.returncode == 1
-    assert "clustering" in text
-    assert "at most" in text
-    assert "iterations/s" in text
-    assert ("\x1b[1;31m" in text) is not no_color
-    assert "error: nothing-here.txt: there is no such file" in text.replace(
-        "\x1b[1;31m", ""
-    ).replace("\x1b[0m", "")
+    return child.returncode, shown.decode()
 
 
 def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ def small_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     functions = [f'def f{i}():\n    """{topics[i % 3]} item{i}"""\n' for i in range(150)]
     (tmp_path / "functions.py").write_text("".join(functions))
     (tmp_path / "broken.py").write_text("def (:")
-    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", {"stdlib": str(tmp_path)}.__getitem__)
     return tmp_path
 
 
@@ -179,8 +179,9 @@ def test_same_bits_means_labels_and_centers() -> None:
     assert not demonstration.same_bits(a, c)
 
 
-def test_standard_library(capsys: pytest.CaptureFixture[str]) -> None:
-    assert demo.main(["-k", "5", "--threads", "1"]) == 0
+@pytest.mark.usefixtures("small_library")
+def test_every_algorithm_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.main(["-k", "3", "--threads", "1"]) == 0
     out = capsys.readouterr().out
     assert "similarities" in out
     assert f"labels and centers of all {len(ALGORITHMS)} are equal bit for bit" in out
@@ -266,8 +267,13 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes close in another way elsewhere")
-def test_closed_pipe() -> None:
-    command = [sys.executable, "-m", "arcmeans.demo", "-k", "5"]
+def test_closed_pipe(small_library: Path) -> None:
+    program = (
+        "import sys, sysconfig; from arcmeans import demo; "
+        f"sysconfig.get_path = {{'stdlib': {str(small_library)!r}}}.__getitem__; "
+        "sys.exit(demo.main(['-k', '3']))"
+    )
+    command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

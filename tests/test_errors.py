@@ -1,6 +1,8 @@
 """Bad input gets an error that names the parameter, its value and the limit."""
 
+import os
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -119,6 +121,21 @@ def test_too_few_rows_with_a_direction():
     Y[5:] = 0
     with pytest.raises(ValueError, match=r"n_clusters=8 .* n_samples=20 only 5 have them"):
         SphericalKMeans(8).fit(Y)
+
+
+def test_a_warning_that_no_test_expects_is_an_error():
+    """One of arcmeans is, always; one of another package only in continuous integration."""
+    Y = X.copy()
+    Y[0] = 0
+    with pytest.raises(UserWarning, match="1 of 20 rows are all zero"):
+        SphericalKMeans(2).fit(Y)
+    others = DeprecationWarning("of another package")
+    if os.environ["ARCMEANS_WARNINGS"] == "errors":
+        with pytest.raises(DeprecationWarning, match="of another package"):
+            warnings.warn(others, stacklevel=1)
+    else:
+        with pytest.warns(DeprecationWarning, match="of another package"):
+            warnings.warn(others, stacklevel=1)
 
 
 def test_fewer_directions_than_clusters():

@@ -1,8 +1,8 @@
 """What a command says: results on standard output, all else on standard error.
 
-On a terminal there are bars and colors; elsewhere plain lines, few of them. ``NO_COLOR`` is kept
-(by rich), ``--quiet`` leaves only errors. No text of the user's reaches a terminal with control
-characters in it.
+On a terminal there are bars and colors; elsewhere plain lines, few of them. ``NO_COLOR`` and
+``FORCE_COLOR`` are kept (by rich), ``--quiet`` leaves only errors. No text of the user's reaches a
+terminal with control characters in it.
 """
 
 import json
@@ -144,6 +144,12 @@ class Console:
         elif text and not self.quiet:
             sys.stdout.write(printable(text) + "\n")
 
+    def _shows_bars(self) -> bool:
+        """Whether a bar can be drawn anew in its place. ``FORCE_COLOR`` asks for colors in a pipe,
+        which rich then takes for a terminal: the file itself has to be one."""
+        file = self.err.file
+        return self.err.is_terminal and self.err.is_interactive and file.isatty()
+
     @contextmanager
     def stage(
         self, name: str, unit: str, total: float | None = None, *, limit: bool = False
@@ -151,7 +157,7 @@ class Console:
         """A bar on a terminal, now and then a line elsewhere. ``limit``: it may end sooner."""
         now = time.monotonic()
         stage = Stage(self, name, unit, total, None, 0, now, now)
-        if self.quiet or not self.err.is_terminal:
+        if self.quiet or not self._shows_bars():
             self.say(name)
             yield stage
             return

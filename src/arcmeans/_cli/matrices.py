@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from .._rows.matrix_market import read_matrix_market
 from .._rows.store import RowStore
 from .console import UserError
 
@@ -128,7 +129,7 @@ def mtx_file(path: Path) -> MatrixSource:
 
     def whole() -> Any:
         with _readable(path):
-            matrix = scipy.io.mmread(str(path))
+            matrix = read_matrix_market(path)
             return sp.csr_array(matrix) if sp.issparse(matrix) else matrix
 
     facts = {"format": f"Matrix Market, {layout} {kind}"}

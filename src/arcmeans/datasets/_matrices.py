@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import TfidfTransformer
+
+from .._rows.matrix_market import read_matrix_market
 
 KINDS = {
     ".npz": "scipy.sparse.save_npz, or counts in a compact form",
@@ -35,7 +36,7 @@ def read_matrix(path: Path) -> Any:
         if kind == ".npz":
             return _npz(path)
         if kind == ".mtx":
-            X = scipy.io.mmread(path)
+            X = read_matrix_market(path)
             return _numeric(sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X))
         return _numeric(sp.csr_matrix(load_svmlight_file(str(path))[0]))
     except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, OSError) as error:
