@@ -185,7 +185,7 @@ def _model(data: DataSet, setting: Setting, **more: Any) -> "_Model":
         "n_threads": setting.threads,
     }
     model = _Model(setting.k, **{**options, **more})
-    model._update = setting.update
+    model.hamerly_update = setting.update
     return model
 
 
@@ -210,13 +210,13 @@ def _init(data: DataSet, setting: Setting) -> Any:
 class _Model(SphericalKMeans):
     """With a choice of Hamerly's update, which a user has no use for."""
 
-    _update = "tight"
+    hamerly_update = "tight"
 
     def _engine_options(
         self, census: AnyCensus, n_threads: int, room: int | None = None
     ) -> EngineOptions:
         options = super()._engine_options(census, n_threads, room)
-        return replace(options, hamerly_update=self._update)
+        return replace(options, hamerly_update=self.hamerly_update)
 
 
 def setting_of(fit: Fit) -> Setting:

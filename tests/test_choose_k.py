@@ -117,7 +117,7 @@ def test_warm_seeds_are_drawn_anew_for_each_k():
     """Every k has the same random state; the same draw for each would look at one corner only."""
     X = np.eye(9)
     model = SphericalKMeans(1, init=[0], max_iter=1).fit(X)
-    extended = choosing._extension(checked_rows(X, n_threads=1), model, 1)
+    extended = choosing.extension(checked_rows(X, n_threads=1), model, 1)
     seeds = {k: [extended(X, k, np.random.RandomState(s))[1] for s in range(10)] for k in (2, 3)}
     assert not np.array_equal(seeds[2], seeds[3])
 

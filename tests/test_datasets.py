@@ -17,6 +17,7 @@ from arcmeans.datasets import _corpora as corpora
 from arcmeans.datasets.__main__ import main
 from arcmeans.datasets._download import Remote
 from arcmeans.datasets._matrices import read_matrix, tfidf
+from arcmeans.datasets._origins import ORIGINS, Origin
 
 
 @pytest.fixture
@@ -164,8 +165,8 @@ def archive(path, monkeypatch):
     path.write_bytes(b"archive")
     checksum = datasets.digest(path, "sha256")
     remote = (Remote("20news-bydate.tar.gz", "https://nowhere.invalid/x", sha256=checksum),)
-    origin = datasets._Origin(remote, corpora.build_newsgroups, corpora.find_newsgroups)
-    monkeypatch.setitem(datasets._ORIGINS, "20-newsgroups", origin)
+    origin = Origin(remote, corpora.build_newsgroups, corpora.find_newsgroups)
+    monkeypatch.setitem(ORIGINS, "20-newsgroups", origin)
     return path
 
 
@@ -221,8 +222,8 @@ def test_rcv1(folder, monkeypatch):
         return Bunch(data=sp.csr_matrix([[0.6, 0.8], [0.0, 1.0]]), sample_id=np.array([2286, 7]))
 
     monkeypatch.setattr(corpora, "fetch_rcv1", fetch)
-    origin = datasets._Origin((Remote("x", "y"),), corpora.build_rcv1)
-    monkeypatch.setitem(datasets._ORIGINS, "rcv1", origin)
+    origin = Origin((Remote("x", "y"),), corpora.build_rcv1)
+    monkeypatch.setitem(ORIGINS, "rcv1", origin)
     folder.mkdir()
     (folder / "x").write_bytes(b"")
     found = datasets.load("rcv1")

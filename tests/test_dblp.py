@@ -49,7 +49,7 @@ def written(tmp_path, body=DUMP, head=HEAD, name="dblp.xml.gz", pack=gzip.compre
 
 
 def test_counts(tmp_path):
-    papers = dblp._Papers()
+    papers = dblp.Papers()
     xml.parse(written(tmp_path), papers)
     assert list(papers.authors) == ["Erich Schubert", "Jörg Álvarez", "Ann 0002"]
     assert list(papers.venues) == ["conf/sisap", "conf/nips", "journals/is"]
@@ -99,7 +99,7 @@ def test_truncated(tmp_path):
 
 def test_trouble_with_the_disk_is_not_the_files(tmp_path):
     with pytest.raises(IsADirectoryError):
-        xml.parse(tmp_path, dblp._Papers())
+        xml.parse(tmp_path, dblp.Papers())
 
 
 def test_damaged(tmp_path):
@@ -158,7 +158,7 @@ def test_a_zipped_bomb_is_read_in_little_memory(tmp_path):
         for _ in range(100):
             file.write(b" " * (1 << 20))
         file.write(b"</dblp>")
-    papers = dblp._Papers()
+    papers = dblp.Papers()
     tracemalloc.start()
     try:
         xml.parse(path, papers)
@@ -170,5 +170,5 @@ def test_a_zipped_bomb_is_read_in_little_memory(tmp_path):
 
 
 def test_progress(tmp_path, capsys):
-    xml.parse(written(tmp_path), dblp._Papers())
+    xml.parse(written(tmp_path), dblp.Papers())
     assert "MB: dblp.xml.gz" in capsys.readouterr().err

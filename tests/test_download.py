@@ -11,6 +11,7 @@ from arcmeans import datasets
 from arcmeans.datasets import _dblp as dblp
 from arcmeans.datasets import _download as download
 from arcmeans.datasets._download import Remote, fetch
+from arcmeans.datasets._origins import ORIGINS, Origin
 
 from .test_dblp import written
 
@@ -197,8 +198,8 @@ def test_from_the_server_to_the_matrix(server, tmp_path, monkeypatch):
     server.md5 = hashlib.md5(server.content).hexdigest()
     monkeypatch.setenv("ARCMEANS_DATA", str(tmp_path / "cache"))
     dump = Remote("dblp.xml.gz", server.url, md5_url=server.url + ".md5")
-    origin = datasets._Origin((dump,), dblp.build)
-    monkeypatch.setitem(datasets._ORIGINS, "dblp-author-venue", origin)
+    origin = Origin((dump,), dblp.build)
+    monkeypatch.setitem(ORIGINS, "dblp-author-venue", origin)
     found = datasets.load("dblp-author-venue", download=True)
     assert found.X.shape == (3, 3)
     assert (tmp_path / "cache" / "dblp.xml.gz").exists()

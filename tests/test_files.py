@@ -22,7 +22,8 @@ from sklearn.exceptions import NotFittedError
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._models import files
+from arcmeans._models import model_files
+from arcmeans._models.center_field import squared_length
 from arcmeans._run.records import CenterSums
 
 RNG = np.random.default_rng(0)
@@ -164,7 +165,7 @@ def test_initial_centers_are_kept(path, init):
         assert other.init == init
         assert type(other.init) is type(init)
     again = clone(other).fit(DENSE)
-    assert same(again._sums, model._sums)
+    assert same(again.center_sums(), model.center_sums())
     assert same(again.labels_, model.labels_)
 
 
@@ -223,7 +224,7 @@ def test_a_class_without_a_layout(path):
             return self
 
     with pytest.raises(TypeError, match=r"Stranger cannot be stored in a file; SphericalKMeans"):
-        files.save_model(Stranger().fit(), path)
+        model_files.save_model(Stranger().fit(), path)
 
 
 def test_the_loaded_model_is_a_model(path):
@@ -231,7 +232,8 @@ def test_the_loaded_model_is_a_model(path):
     model = fitted()
     other = through_a_file(model, path)
     path.unlink()
-    for array in (other.labels_, other.trace_, other._sums.scales, other._sums.vectors.data):
+    sums = other.center_sums()
+    for array in (other.labels_, other.trace_, sums.scales, sums.vectors.data):
         assert array.flags.writeable
     assert_same_model(model, through_a_file(other, path))
     assert same(other.fit(DENSE).labels_, model.labels_)
@@ -495,7 +497,7 @@ def test_modes_and_links_are_as_for_any_file(path):
 
 
 def test_a_header_too_long_to_read_is_not_written(path, monkeypatch):
-    monkeypatch.setattr(files, "MAX_HEADER", 1000)
+    monkeypatch.setattr(model_files, "MAX_HEADER", 1000)
     with pytest.raises(ValueError, match="more than 1000 bytes of header"):
         fitted().save(path)
     assert not path.exists()
@@ -515,9 +517,9 @@ def test_squared_lengths_are_exact():
     rng = np.random.default_rng(3)
     for bits in (3, 31, 32, 45, 62):
         vector = rng.integers(1 - 2**bits, 2**bits, 1000)
-        assert files._squared_length(vector) == sum(int(v) ** 2 for v in vector)
+        assert squared_length(vector) == sum(int(v) ** 2 for v in vector)
     edge = np.array([2**62 - 1, 1 - 2**62, 2**31, 2**31 - 1, 0] * 100)
-    assert files._squared_length(edge) == sum(int(v) ** 2 for v in edge)
+    assert squared_length(edge) == sum(int(v) ** 2 for v in edge)
 
 
 # --- Pickles.
@@ -528,8 +530,8 @@ def test_pickles_of_every_protocol(protocol):
     model = fitted(CONTAINERS["frame"](DENSE))
     new = CONTAINERS["frame"](OTHER)
     assert_same_model(model, pickle.loads(pickle.dumps(model, protocol)), new)
-    sums = pickle.loads(pickle.dumps(model._sums, protocol))
-    assert same(model._sums, sums)
+    sums = pickle.loads(pickle.dumps(model.center_sums(), protocol))
+    assert same(model.center_sums(), sums)
 
 
 def test_pickles_with_buffers_out_of_band():

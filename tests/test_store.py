@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import arcmeans
 from arcmeans import RowStore, SphericalKMeans, seed
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import bound_bytes
-from arcmeans._engines.disk import StreamedEngine
 from arcmeans._rows.store import HEADER
 from arcmeans._seeding.methods import METHODS
 
@@ -34,8 +32,8 @@ TINY = 4000
 
 def assert_same_fit(a, b):
     assert np.array_equal(np.asarray(a.labels_), np.asarray(b.labels_))
-    assert (a._sums.vectors != b._sums.vectors).nnz == 0
-    assert np.array_equal(a._sums.scales, b._sums.scales)
+    assert (a.center_sums().vectors != b.center_sums().vectors).nnz == 0
+    assert np.array_equal(a.center_sums().scales, b.center_sums().scales)
     assert a.cluster_centers_.dtype == b.cluster_centers_.dtype
     assert np.array_equal(a.cluster_centers_, b.cluster_centers_)
     assert a.inertia_ == b.inertia_
@@ -387,33 +385,29 @@ def test_the_folder_is_documented():
 
 
 @pytest.fixture
-def engines(monkeypatch):
-    """Those that pass over rows on disk, as they are made."""
+def mapped(monkeypatch):
+    """The type and shape of each array that is mapped from a file by NumPy, as they are made."""
     made = []
-    init = StreamedEngine.__init__
-    monkeypatch.setattr(
-        StreamedEngine, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0]
-    )
+
+    class Recorded(np.memmap):
+        def __new__(cls, file, dtype, mode, shape):
+            made.append((np.dtype(dtype).name, shape))
+            return super().__new__(cls, file, dtype, mode, shape=shape)
+
+    monkeypatch.setattr(np, "memmap", Recorded)
     return made
 
 
-def test_states_move_to_files(engines, tmp_path):
-    """What is over the limit is in mapped files, and only that."""
+def test_states_move_to_files(mapped, tmp_path):
+    """Row states that are over the limit lie in mapped files: bounds, but not labels."""
     store = stored(tmp_path, text_like())
-    for limit in (TINY, 100_000):
+    n = len(store)
+    for limit, expected in ((TINY, [("float64", (n,)), ("float32", (n, 3))]), (100_000, [])):
+        mapped.clear()
         SphericalKMeans(3, random_state=0, algorithm="simplified-elkan", memory_limit=limit).fit(
             store
         )
-    mapped = [
-        [
-            name
-            for name in ("labels", "previous", "lower", "uppers")
-            if isinstance(engine._states[name], np.memmap)
-        ]
-        for engine in engines
-    ]
-    assert mapped == [["lower", "uppers"], []]
-    assert arcmeans.RowStore is RowStore
+        assert mapped == expected
 
 
 def test_the_sieve_keeps_bounds_that_fit(tmp_path):
@@ -442,12 +436,10 @@ def test_auto_keeps_to_the_limit(tmp_path):
 
 
 @pytest.mark.parametrize("algorithm", ["yinyang", "exponion", "shallot"])
-def test_angles_move_to_files(algorithm, engines, tmp_path):
+def test_angles_move_to_files(algorithm, mapped, tmp_path):
     store = stored(tmp_path, text_like())
-    for limit in (TINY, 100_000):
-        SphericalKMeans(3, random_state=0, algorithm=algorithm, memory_limit=limit).fit(store)
-    small, large = (
-        [isinstance(e._states[name], np.memmap) for name in ("own", "other")] for e in engines
-    )
-    assert small == [True, True]
-    assert large == [False, False]
+    SphericalKMeans(3, random_state=0, algorithm=algorithm, memory_limit=100_000).fit(store)
+    assert mapped == []
+    SphericalKMeans(3, random_state=0, algorithm=algorithm, memory_limit=TINY).fit(store)
+    assert len(mapped) >= 2
+    assert all(shape[0] == len(store) for _, shape in mapped)

@@ -1,6 +1,6 @@
 """What every fitted clusterer can do with new rows: predict, transform, score.
 
-An estimator derives from this and says what its centers are (``_center_sums``), as exact integers;
+An estimator derives from this and says what its centers are (``center_sums``), as exact integers;
 what follows from them is here, once.
 """
 
@@ -80,13 +80,13 @@ class SphericalClusterer(
         """Cluster the rows of X."""
 
     @abstractmethod
-    def _center_sums(self) -> CenterSums:
-        """The fitted centers; an AttributeError before there are any."""
+    def center_sums(self) -> CenterSums:
+        """The fitted centers as exact integers; an AttributeError before there are any."""
 
     @property
     def cluster_centers_(self) -> NDArray[Any]:
         """The centers, of unit length, in the dtype of X; made when first asked for."""
-        sums = self._center_sums()
+        sums = self.center_sums()
         if self._centers is None:
             self._centers = sums.unit(self._dtype)
         return self._centers
@@ -118,7 +118,7 @@ class SphericalClusterer(
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False)
         warn_of_zero_rows(parts.census)
-        centers = place_sums(parts.census, self._center_sums())
+        centers = place_sums(parts.census, self.center_sums())
         labels = np.empty(parts.census.n_rows, np.int32)
         for here, rows in _pieces(parts):
             labels[here] = nearest_labels(rows, centers, n_threads)
@@ -145,7 +145,7 @@ class SphericalClusterer(
     def _distances(self, X: Any) -> NDArray[Any]:
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False)
-        centers = place_sums(parts.census, self._center_sums())
+        centers = place_sums(parts.census, self.center_sums())
         found: list[NDArray[Any]] = []
         for _, rows in _pieces(parts):
             distances = np.empty((rows.n_rows, self._n_features_out))
@@ -175,7 +175,7 @@ class SphericalClusterer(
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
         parts = self._parts(X, n_threads, reset=False, sample_weight=sample_weight)
-        centers = place_sums(parts.census, self._center_sums())
+        centers = place_sums(parts.census, self.center_sums())
         total = Fraction(0)
         for _, rows in _pieces(parts):
             which, far = chords(rows, centers, n_threads)
@@ -220,7 +220,7 @@ class SphericalClusterer(
     @property
     def _n_features_out(self) -> int:
         """For ``get_feature_names_out``."""
-        return len(self._center_sums().scales)
+        return len(self.center_sums().scales)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

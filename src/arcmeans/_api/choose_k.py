@@ -96,7 +96,7 @@ default=("simplified_silhouette", "calinski_harabasz")
     model = None
     for k in _shown(ascending, progress):
         if warm_start and model is not None:
-            options["init"] = _extension(rows, model, n)
+            options["init"] = extension(rows, model, n)
         model = SphericalKMeans(k, **options)
         started = time.perf_counter()
         model.fit(X, sample_weight=sample_weight)
@@ -153,7 +153,7 @@ METRICS: dict[str, Callable[[Rows, SphericalKMeans, int], float]] = {
 # --- Warm starts.
 
 
-def _extension(rows: Rows, model: SphericalKMeans, n_threads: int) -> Callable[..., NDArray[Any]]:
+def extension(rows: Rows, model: SphericalKMeans, n_threads: int) -> Callable[..., NDArray[Any]]:
     """An ``init`` that takes the centers of a fit and adds k-means++ seeds for the missing ones."""
     centers, alpha = model.cluster_centers_, model.alpha
     own = np.empty(rows.n_rows)

@@ -18,7 +18,7 @@ from .._algorithms.registry import ALGORITHMS
 from .._centers.placing import place_rows, place_sums
 from .._engines.memory import EngineOptions, PassEngine
 from .._engines.parts import LocalParts, Parts, content_of
-from .._models.files import load_model, save_model
+from .._models.model_files import load_model, save_model
 from .._rows.containers import check_enough
 from .._rows.rows import AnyCensus, warn_of_zero_rows
 from .._run.checkpoint import Checkpoint, Midway, identity_of, restored
@@ -358,7 +358,7 @@ callable, default="random"
             "trace_": trace_array(result.iterations),
         }
 
-    def _center_sums(self) -> CenterSums:
+    def center_sums(self) -> CenterSums:
         if not hasattr(self, "_sums"):
             raise AttributeError(f"{type(self).__name__} has no centers before it is fitted.")
         return self._sums

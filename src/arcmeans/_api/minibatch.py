@@ -306,7 +306,7 @@ callable, default="greedy-k-means++"
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
         return self._stream
 
-    def _center_sums(self) -> CenterSums:
+    def center_sums(self) -> CenterSums:
         return self._fitted("cluster_centers_").sums()
 
     def _rows(

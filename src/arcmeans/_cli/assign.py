@@ -34,7 +34,7 @@ def part_size(n_clusters: int) -> int:
 
 def similarities_of(model: SphericalKMeans, X: Any) -> NDArray[np.float64]:
     """Of each row of X to each center; NaN for rows without a direction."""
-    n_threads, sums = threads(model.n_threads), model._center_sums()
+    n_threads, sums = threads(model.n_threads), model.center_sums()
     n_clusters, n_features = sums.vectors.shape
     if X.shape[1] != n_features:
         raise UserError(f"the rows have {X.shape[1]:,} features, but the model has {n_features:,}.")

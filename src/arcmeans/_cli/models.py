@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from .._api.kmeans import SphericalKMeans
-from .._models.files import MAX_HEADER, header_of, save_model
+from .._models.model_files import MAX_HEADER, header_of, save_model
 from . import vectorizer
 from .console import UserError
 from .vectorizer import TextVectorizer

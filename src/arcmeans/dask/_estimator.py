@@ -157,6 +157,6 @@ def scored(model: estimator.SphericalKMeans, block: Any, weights: Any) -> Fracti
     if not block.shape[0]:
         return Fraction(0)
     rows = model._rows(block, 1, reset=False)
-    which, far = chords(rows, place_sums(rows, model._center_sums()), 1)
+    which, far = chords(rows, place_sums(rows, model.center_sums()), 1)
     checked = checked_weights(weights, rows.n_rows, alone=False)
     return exact_sum(far if checked is None else far * checked[which])

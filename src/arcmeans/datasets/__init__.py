@@ -6,60 +6,14 @@ those in the folder, or, if asked to, those it downloads. ``python -m arcmeans.d
 same.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from . import _cache as cache
-from . import _corpora as corpora
-from . import _dblp as dblp
-from . import _wiki as wiki
 from ._cache import Dataset, folder
 from ._download import Remote, digest, fetch
+from ._origins import NAMES, ORIGINS, TITLES, Origin
 
 __all__ = ["NAMES", "TITLES", "Dataset", "folder", "load"]
-
-
-@dataclass(frozen=True)
-class _Origin:
-    """What data sets are built from, and how."""
-
-    files: tuple[Remote, ...]
-    build: Callable[[list[Path]], list[Dataset]]
-    found: Callable[[], list[Dataset]] = list
-    """What another library has already."""
-
-
-_DUMP = Remote(
-    "dblp.xml.gz",
-    "https://dblp.org/xml/dblp.xml.gz",
-    md5_url="https://dblp.org/xml/dblp.xml.gz.md5",
-    page="https://dblp.org/xml/",
-)
-_WIKI = Remote(
-    "simpsons_pages_current.xml.7z",
-    "https://s3.amazonaws.com/wikia_xml_dumps/s/si/simpsons_pages_current.xml.7z",
-    page="https://simpsons.fandom.com/wiki/Special:Statistics",
-)
-_ORIGIN_OF_DBLP = _Origin((_DUMP,), dblp.build)
-_ORIGINS = {
-    "20-newsgroups": _Origin(corpora.NEWSGROUPS, corpora.build_newsgroups, corpora.find_newsgroups),
-    "rcv1": _Origin(corpora.RCV1, corpora.build_rcv1, corpora.find_rcv1),
-    "dblp-author-conference": _ORIGIN_OF_DBLP,
-    "dblp-conference-author": _ORIGIN_OF_DBLP,
-    "dblp-author-venue": _ORIGIN_OF_DBLP,
-    "simpsons-wiki": _Origin((_WIKI,), wiki.build),
-}
-TITLES = {
-    "20-newsgroups": "20 Newsgroups",
-    "rcv1": "Reuters RCV-1",
-    "dblp-author-conference": "DBLP Author-Conference",
-    "dblp-conference-author": "DBLP Conference-Author",
-    "dblp-author-venue": "DBLP Author-Venue",
-    "simpsons-wiki": "Simpsons Wiki",
-}
-"""The names of the paper's Table 1."""
-NAMES = tuple(TITLES)
 
 
 def load(name: str, *, source: str | Path | None = None, download: bool = False) -> Dataset:
@@ -89,11 +43,11 @@ def load(name: str, *, source: str | Path | None = None, download: bool = False)
     ValueError
         If a file is broken, or not what its checksum says.
     """
-    if name not in _ORIGINS:
+    if name not in ORIGINS:
         raise ValueError(f"name={name!r} should be one of {', '.join(NAMES)}.")
     if source is None and cache.path_of(name).exists():
         return cache.read(name)
-    origin = _ORIGINS[name]
+    origin = ORIGINS[name]
     if source is not None:
         built = origin.build(_given(origin, Path(source)))
     else:
@@ -103,7 +57,7 @@ def load(name: str, *, source: str | Path | None = None, download: bool = False)
     return cache.read(name)
 
 
-def _given(origin: _Origin, source: Path) -> list[Path]:
+def _given(origin: Origin, source: Path) -> list[Path]:
     """The user's own file, or the files of a folder."""
     if len(origin.files) == 1 and not source.is_dir():
         paths = [source]
@@ -127,7 +81,7 @@ def _check(path: Path, remote: Remote) -> None:
             )
 
 
-def _files_there(name: str, origin: _Origin, download: bool) -> list[Path]:
+def _files_there(name: str, origin: Origin, download: bool) -> list[Path]:
     """The original files in the cache folder, fetched if they may be."""
     for remote in origin.files:
         path = folder() / remote.name
@@ -148,7 +102,7 @@ def _files_there(name: str, origin: _Origin, download: bool) -> list[Path]:
     return [folder() / remote.name for remote in origin.files]
 
 
-def _instructions(origin: _Origin) -> str:
+def _instructions(origin: Origin) -> str:
     """Where to get the files and where to put them."""
     lines = ["To download by other means, and put there, or name with source=:"]
     for remote in origin.files:

@@ -22,7 +22,7 @@ PREFIXES = {"inproceedings": "conf/", "article": "journals/"}
 def build(paths: list[Path]) -> list[Dataset]:
     """The three data sets, from one reading of the dump."""
     (path,) = paths
-    papers = _Papers()
+    papers = Papers()
     parse(path, papers)
     counts = papers.counts()
     if not counts.nnz:
@@ -51,7 +51,7 @@ def _weighed(
     return Dataset(name, X, rows, columns)
 
 
-class _Papers:
+class Papers:
     """The papers of a dump, as pairs of numbers of authors and venues."""
 
     def __init__(self) -> None:

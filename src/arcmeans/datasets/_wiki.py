@@ -34,7 +34,7 @@ def build(paths: list[Path]) -> list[Dataset]:
     """The articles of a dump."""
     (path,) = paths
     strip, lemma = _stripper(), _lemmatiser()
-    pages = _Pages()
+    pages = Pages()
     with _xml_file(path) as unpacked:
         parse(unpacked, pages)
     if not pages.articles:
@@ -64,7 +64,7 @@ def _counts(word: str) -> bool:
     return len(word) > 1 and word not in ENGLISH_STOP_WORDS
 
 
-class _Pages:
+class Pages:
     """The articles of a dump: titles and wiki text."""
 
     def __init__(self) -> None:
