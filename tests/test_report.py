@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
 from arcmeans._cli import main
-from arcmeans._cli.report import data, layout, page, write_report
-from arcmeans._cli.results import Results, Times
-from arcmeans._cli.sources import Rows
+from arcmeans._report import data, page, write_report
+from arcmeans._report.map import place_centers, place_rows
+from arcmeans._report.results import NamedRows, Results, Times
 
 from .cli_inputs import TOPICS, matrix, matrix_file, sentences, text_file
 
@@ -45,7 +45,7 @@ def stored(path: Path) -> dict[str, Any]:
 
 def results_of(X: Any, texts: list[str], k: int) -> Results:
     model = SphericalKMeans(k, random_state=0, max_iter=2).fit(X)
-    return Results.of("texts", Rows(X, texts, texts, None, "documents"), model, Times(1.0, 1.0))
+    return Results.of("texts", NamedRows(X, texts, texts, "documents"), model, Times(1.0, 1.0))
 
 
 def test_under_5_mb_for_100_000_rows(tmp_path: Path) -> None:
@@ -158,20 +158,20 @@ def test_data_says_what_the_files_say(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_map_of_any_number_of_centers(k: int) -> None:
     X = np.random.RandomState(0).standard_normal((k, 10))
     X /= np.linalg.norm(X, axis=1)[:, None]
-    places = layout.place_centers(X)
+    places = place_centers(X)
     assert places.shape == (k, 2)
     assert np.all(np.isfinite(places))
     assert np.abs(places).max() == pytest.approx(1.0 if k > 1 else 0.0)
-    assert np.array_equal(places, layout.place_centers(X))
-    rows = layout.place_rows(X @ X.T, places)
+    assert np.array_equal(places, place_centers(X))
+    rows = place_rows(X @ X.T, places)
     assert np.abs(rows - places).max() < 1
-    far = layout.place_rows(np.zeros((1, k)), places)
+    far = place_rows(np.zeros((1, k)), places)
     assert far == pytest.approx(places.mean(axis=0)[None])
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8])
 def test_centers_that_differ_lie_apart(k: int) -> None:
-    places = layout.place_centers(np.eye(k))
+    places = place_centers(np.eye(k))
     apart = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(k)
     assert apart.min() > 0.3
 
@@ -179,13 +179,13 @@ def test_centers_that_differ_lie_apart(k: int) -> None:
 def test_centers_that_differ_beyond_the_plane_lie_apart() -> None:
     near = np.array([[1, 0, 0, 0.3], [1, 0, 0, -0.3], [0, 1, 0, 0], [0, 0, 1, 0]])
     near /= np.linalg.norm(near, axis=1)[:, None]
-    places = layout.place_centers(near)
+    places = place_centers(near)
     assert np.linalg.norm(places[0] - places[1]) > 0.05
 
 
 def test_equal_centers_have_a_map() -> None:
-    assert np.array_equal(layout.place_centers(np.eye(1, 5).repeat(3, axis=0)), np.zeros((3, 2)))
-    assert np.all(np.isfinite(layout.place_centers(np.eye(1, 5).repeat(8, axis=0))))
+    assert np.array_equal(place_centers(np.eye(1, 5).repeat(3, axis=0)), np.zeros((3, 2)))
+    assert np.all(np.isfinite(place_centers(np.eye(1, 5).repeat(8, axis=0))))
 
 
 # --- In a browser.

@@ -10,11 +10,11 @@ import click
 from .._analysis.k_path import KPath
 from .._api.choose_k import METRICS
 from .._api.choose_k import choose_k as choose_path
+from .._report import write_choice
 from .._run.records import Iteration
 from . import options
 from .console import Console, UserError
 from .output import check_folder, new_folder
-from .report import write_choice
 from .sources import open_source, read_all
 
 FILES = frozenset(("choose-k.csv", "choose-k.html"))

@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
+from .._analysis.assignment import Assignment
 from .._api.kmeans import SphericalKMeans
+from .._report import write_report
+from .._report.results import Results, Times
 from .._run.records import Iteration
 from . import models, options
-from .assign import Assigned
 from .console import Console, UserError, counted
 from .output import check_folder, new_folder
-from .report import write_report
-from .results import Results, Times
-from .sources import Rows, open_source, read_all
+from .sources import SourceRows, open_source, read_all
 
 FILES = frozenset(("labels.csv", models.FILE, "clusters.json", "trace.csv", "report.html"))
 """What the folder holds."""
@@ -111,7 +111,7 @@ def cluster(source: str, k: int, output: Path, force: bool, console: Console, **
 
 
 def fit(
-    rows: Rows, k: int, parameters: dict[str, Any], checkpoint: Path | None, console: Console
+    rows: SourceRows, k: int, parameters: dict[str, Any], checkpoint: Path | None, console: Console
 ) -> tuple[SphericalKMeans | None, bool]:
     """A model, and whether Ctrl-C ended its fit; None if it came before there was one."""
     n_rows = rows.X.shape[0]
@@ -137,7 +137,7 @@ def fit(
     return model.set_params(callback=None, checkpoint=None), interrupted
 
 
-def write(output: Path, force: bool, rows: Rows, results: Results) -> None:
+def write(output: Path, force: bool, rows: SourceRows, results: Results) -> None:
     """All files of the folder, or none."""
     with new_folder(output, force, FILES) as folder:
         write_labels(folder / "labels.csv", rows, results.assigned)
@@ -152,7 +152,7 @@ def write(output: Path, force: bool, rows: Rows, results: Results) -> None:
 LABEL_COLUMNS = ("id", "label", "similarity", "second_label", "second_similarity")
 
 
-def label_rows(ids: Iterable[Any], assigned: Assigned) -> Iterator[tuple[Any, ...]]:
+def label_rows(ids: Iterable[Any], assigned: Assignment) -> Iterator[tuple[Any, ...]]:
     """The lines of ``labels.csv``; what a row does not have is None."""
     labels, seconds = assigned.labels.tolist(), assigned.seconds.tolist()
     best, other = assigned.similarities.tolist(), assigned.second_similarities.tolist()
@@ -168,7 +168,7 @@ def label_rows(ids: Iterable[Any], assigned: Assigned) -> Iterator[tuple[Any, ..
         )
 
 
-def write_labels(path: Path, rows: Rows, assigned: Assigned) -> None:
+def write_labels(path: Path, rows: SourceRows, assigned: Assignment) -> None:
     ids = range(len(assigned.labels)) if rows.ids is None else rows.ids
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

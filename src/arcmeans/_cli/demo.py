@@ -9,12 +9,12 @@ import click
 from .._demo.demonstration import WritePage, main
 from .._demo.docstrings import Docstring
 from .._demo.tables import Effort
+from .._report.results import Results, Times
 from . import models
 from .cluster import FILES, write
 from .console import UserError
 from .output import check_folder
-from .results import Results, Times
-from .sources import Rows, snippet
+from .sources import SourceRows, snippet
 
 DEFAULT = "arcmeans-demo"
 
@@ -61,7 +61,7 @@ def page_writer(output: str) -> WritePage:
         X: Any, docstrings: Sequence[Docstring], terms: list[str], effort: Effort
     ) -> str:
         ids = [docstring.name for docstring in docstrings]
-        rows = Rows(X, ids, [snippet(d.text) for d in docstrings], None, "documents")
+        rows = SourceRows(X, ids, [snippet(d.text) for d in docstrings], "documents")
         models.name_features(effort.model, None, terms)
         results = Results.of(
             "Docstrings of Python's standard library",

@@ -6,10 +6,10 @@ from typing import Any
 import click
 import scipy.sparse as sp
 
+from .._analysis.assignment import assign_parts
 from .._analysis.explain import explain as explain_model
 from .._analysis.explanation import ClusterExplanation
 from . import models, options
-from .assign import assign_parts
 from .console import Console, UserError
 from .sources import Source, open_source, read_parts
 

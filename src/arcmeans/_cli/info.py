@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from .._api.config import config
 from . import models, options
 from .console import Console, UserError
+from .documents import TextOptions
 from .matrices import MatrixSource
 from .sources import open_source
-from .texts import TextOptions
 
 PART = 8192
 """Rows looked at a time."""

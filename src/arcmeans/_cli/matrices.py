@@ -5,7 +5,6 @@ other sparse formats in ``.npz`` do not have their rows one after another: these
 Files are data: whatever holds pickled Python objects, which may run code when read, is refused.
 """
 
-import gzip
 import io
 import re
 import struct
@@ -27,6 +26,7 @@ from sklearn.datasets import load_svmlight_file
 from .._rows.matrix_market import read_matrix_market
 from .._rows.store import RowStore
 from .console import UserError
+from .decoding import opened
 
 PICKLED = "holds pickled Python objects, which could run code when read: refused"
 PART = 4096
@@ -108,12 +108,12 @@ def svm_file(path: Path, n_features: int | None, zero_based: bool | None) -> Mat
         return X
 
     def whole() -> Any:
-        with _readable(path), _unpacked(path) as file:
+        with _readable(path), opened(path) as file:
             return read(file)
 
     def parts(size: int) -> Iterator[Any]:
         assert n_features is not None  # a part does not tell how many there are
-        with _readable(path), _unpacked(path) as file:
+        with _readable(path), opened(path) as file:
             for lines in _line_groups(file, size):
                 yield read(io.BytesIO(b"".join(lines)))
 
@@ -294,12 +294,6 @@ def _readable(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: damaged, cut off, or not what its name says ({error})") from error
 
 
-def _unpacked(path: Path) -> BinaryIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path)  # type: ignore[return-value]  # a BinaryIO in all but name
-    return open(path, "rb")
-
-
 def _has_feature_0(path: Path) -> bool:
-    with _unpacked(path) as file:
+    with opened(path) as file:
         return any(re.search(rb"\s0+:", line.split(b"#", 1)[0]) for line in file)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -68,9 +69,7 @@ def check_names(text: TextVectorizer | None, names: list[str] | None) -> None:
         )
 
 
-def save(
-    estimator: SphericalKMeans, text: TextVectorizer | None, zero_based: bool | None, path: Path
-) -> None:
+def save(estimator: Any, text: TextVectorizer | None, zero_based: bool | None, path: Path) -> None:
     notes = {} if text is None else {vectorizer.KEY: text.to_json()}
     if zero_based is not None:
         notes[ZERO_BASED] = json.dumps(zero_based)

@@ -11,7 +11,8 @@ import click
 from .._algorithms.registry import ALGORITHMS
 from .._seeding.methods import METHODS
 from .console import Console, PipeClosedError, UserError
-from .texts import TextOptions, stop_word_file
+from .documents import TextOptions
+from .text_files import stop_word_file
 from .vectorizer import Pruning, TextVectorizer, stop_words_of, tokens_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
+from .._analysis.assignment import assign, part_size
 from . import models, options
-from .assign import assign, part_size
 from .cluster import LABEL_COLUMNS, label_rows
 from .console import Console, counted
 from .output import check_file, new_file

@@ -11,24 +11,26 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from .._report.results import NamedRows
 from .._rows.store import HEADER as STORE_HEADER
 from .._rows.store import RowStore
-from . import matrices, texts
+from . import line_files, matrices, text_files
 from .console import Console, UserError, counted
+from .documents import Document, TextOptions, TextSource
 from .matrices import MatrixSource, as_floats
-from .texts import Document, TextOptions, TextSource
+from .parquet import parquet_file
 from .vectorizer import Pruning, TextVectorizer
 
 SNIPPET = 300
 """Characters of a text that are kept to show it by."""
 
 TEXTS: dict[str, Callable[[Path, TextOptions], TextSource]] = {
-    ".txt": texts.lines,
-    ".jsonl": texts.json_lines,
-    ".ndjson": texts.json_lines,
-    ".csv": partial(texts.table, delimiter=","),
-    ".tsv": partial(texts.table, delimiter="\t"),
-    ".parquet": texts.parquet,
+    ".txt": line_files.lines,
+    ".jsonl": line_files.json_lines,
+    ".ndjson": line_files.json_lines,
+    ".csv": partial(line_files.table, delimiter=","),
+    ".tsv": partial(line_files.table, delimiter="\t"),
+    ".parquet": parquet_file,
 }
 MATRICES: dict[str, Callable[[Path], MatrixSource]] = {
     ".npy": matrices.npy_file,
@@ -49,11 +51,11 @@ def open_source(
 ) -> Source:
     """What reads a source; ``n_features`` and ``zero_based`` are those of a model it is for."""
     if path == "-":
-        return texts.lines(None, options)
+        return line_files.lines(None, options)
     file = Path(path)
     if file.is_dir():
         store = (file / STORE_HEADER).exists()
-        return matrices.row_store(file) if store else texts.folder(file, options)
+        return matrices.row_store(file) if store else text_files.folder(file, options)
     if not file.exists():
         raise UserError(f"{path}: there is no such file or folder.")
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -73,27 +75,15 @@ def open_source(
 
 
 @dataclass
-class Rows:
-    """A source as rows to cluster, with what is needed to speak of them."""
+class SourceRows(NamedRows):
+    """A source as rows to cluster."""
 
-    X: Any
-    ids: list[str] | None
-    """None for matrices, whose rows are known by their number from 0."""
-    snippets: list[str] | None
-    """The beginning of each text; None for matrices."""
-    vectorizer: TextVectorizer | None
-    unit: str
-    """What a row is: ``documents`` or ``rows``."""
+    vectorizer: TextVectorizer | None = None
+    """None for matrices."""
     zero_based: bool | None = None
     """How the features of an svmlight file are counted."""
     store: RowStore | None = None
     """Where the rows are a store, which is fitted from disk."""
-
-    def id(self, i: int) -> str:
-        return str(i) if self.ids is None else self.ids[i]
-
-    def snippet(self, i: int) -> str | None:
-        return None if self.snippets is None else self.snippets[i]
 
 
 def read_all(
@@ -101,14 +91,14 @@ def read_all(
     console: Console,
     new_vectorizer: Callable[[], TextVectorizer],
     pruning: Pruning,
-) -> Rows:
+) -> SourceRows:
     """All rows of a source; texts by a vectorizer fitted to them."""
     if isinstance(source, MatrixSource):
         console.say(f"reading {source.name}")
         X = as_floats(source.whole(), source.name)
         first = source.facts.get("features counted from")
         from_zero = None if first is None else first == 0
-        return Rows(X, None, None, None, "rows", from_zero, source.store)
+        return SourceRows(X, None, None, "rows", None, from_zero, source.store)
     ids: list[str] = []
     snippets: list[str] = []
     vectorizer = new_vectorizer()
@@ -117,7 +107,7 @@ def read_all(
         X = vectorizer.fit(_noted(source.documents(advance), ids, snippets), pruning)
     tell_skipped(source, console)
     console.say(f"{counted(len(ids), 'documents')}, {counted(X.shape[1], 'terms')}")
-    return Rows(X, ids, snippets, vectorizer, "documents")
+    return SourceRows(X, ids, snippets, "documents", vectorizer)
 
 
 def read_parts(

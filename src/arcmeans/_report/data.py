@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._analysis.explanation import ClusterExplanation, Term, TypicalRow
-from ..._analysis.k_path import KPath
-from ..assign import similarities_of
-from ..results import Results
-from ..sources import Rows
-from .layout import place_centers, place_rows
+from .._analysis.assignment import similarities_of
+from .._analysis.explanation import ClusterExplanation, Term, TypicalRow
+from .._analysis.k_path import KPath
+from .map import place_centers, place_rows
+from .results import NamedRows, Results
 
 LARGEST = 1000
 """Clusters on the page; clusters.json has all."""
@@ -52,7 +51,7 @@ def report_data(results: Results) -> dict[str, Any]:
     }
 
 
-def choice_data(path: KPath, source: str, rows: Rows) -> dict[str, Any]:
+def choice_data(path: KPath, source: str, rows: NamedRows) -> dict[str, Any]:
     columns = path.table.dtype.names or ()
     finite = {
         name: [v if np.isfinite(v) else None for v in path.table[name].tolist()] for name in columns
@@ -130,7 +129,7 @@ def _row(results: Results, row: TypicalRow) -> list[Any]:
     return [*_named(results.rows, row.row), _rounded(row.cosine)]
 
 
-def _named(rows: Rows, i: int) -> list[str]:
+def _named(rows: NamedRows, i: int) -> list[str]:
     """Its id and its text, if it has one."""
     return [cut(rows.id(i), ID_BYTES), cut(rows.snippet(i) or "", TEXT_BYTES)]
 

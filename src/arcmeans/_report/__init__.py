@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from ..._analysis.k_path import KPath
-from ..results import Results
-from ..sources import Rows
+from .._analysis.k_path import KPath
 from .data import choice_data, report_data
 from .page import render
+from .results import NamedRows, Results
 
 
 def write_report(path: Path, results: Results) -> None:
     path.write_text(render("report", results.source, report_data(results)), encoding="utf-8")
 
 
-def write_choice(path: Path, table: KPath, source: str, rows: Rows) -> None:
+def write_choice(path: Path, table: KPath, source: str, rows: NamedRows) -> None:
     path.write_text(render("choose", source, choice_data(table, source, rows)), encoding="utf-8")

@@ -3,20 +3,56 @@
 import time
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._analysis.assignment import Assignment, Clusterer, assign_parts
 from .._analysis.explain import explain
 from .._analysis.explanation import ClusterExplanation, Explanation, TypicalRow
-from .._api.kmeans import SphericalKMeans
-from .assign import Assigned, assign_parts
-from .sources import Rows
 
 TOP = 10
 """Terms of each kind."""
 TYPICAL = 5
 """Rows of each kind."""
+
+
+class Model(Clusterer, Protocol):
+    """What the results ask of an estimator."""
+
+    n_clusters: int
+    init: Any
+    n_init: int
+    algorithm: str
+    max_iter: int
+    random_state: Any
+    labels_: NDArray[np.int32]
+    inertia_: float
+    n_iter_: int
+    trace_: NDArray[np.void]
+
+    @property
+    def cluster_centers_(self) -> NDArray[Any]: ...
+
+
+@dataclass
+class NamedRows:
+    """Rows, with what is needed to speak of them."""
+
+    X: Any
+    ids: list[str] | None
+    """None for rows that are known by their number from 0."""
+    snippets: list[str] | None
+    """The beginning of each text; None where rows are not texts."""
+    unit: str
+    """What a row is: ``documents`` or ``rows``."""
+
+    def id(self, i: int) -> str:
+        return str(i) if self.ids is None else self.ids[i]
+
+    def snippet(self, i: int) -> str | None:
+        return None if self.snippets is None else self.snippets[i]
 
 
 @dataclass(frozen=True)
@@ -30,21 +66,23 @@ class Times:
 
 @dataclass(frozen=True)
 class Results:
+    """A fit and what is to be told of it."""
+
     source: str
-    rows: Rows
-    model: SphericalKMeans
+    rows: NamedRows
+    model: Model
     times: Times
     interrupted: bool
     explanation: Explanation
-    assigned: Assigned
+    assigned: Assignment
     created: str
 
     @classmethod
     def of(
         cls,
         source: str,
-        rows: Rows,
-        model: SphericalKMeans,
+        rows: NamedRows,
+        model: Model,
         times: Times,
         interrupted: bool = False,
     ) -> "Results":
