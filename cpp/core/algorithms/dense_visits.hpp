@@ -13,6 +13,8 @@ namespace arcmeans {
 class DenseVisits {
  public:
   static constexpr bool kDense = true;
+  // Of a visit: as many as the registers hold.
+  static constexpr int kMostLines = kVectorBytes / 16;
 
   DenseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed), lines_(centers.lines()) {}

@@ -21,8 +21,8 @@
 // A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
 // the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
 // with a group whose bound still reaches it; where only one line has one, that one is visited
-// first. A visit renews all bounds of the line. Rows of which nothing is known, or which are likely
-// to visit most lines, visit all of them at once.
+// first. A visit renews all bounds of the line. Rows of which nothing is known visit all lines, and
+// so do dense rows that are likely to visit most: several lines at once.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
@@ -122,11 +122,11 @@ class Sieve {
     std::int16_t near;
   };
 
-  // From how many lines likely to be visited on, beside the own, a row visits all: none where that
-  // saves nothing, or where lines are more than the bits of a list.
+  // From how many lines likely to be visited on, beside the own, a row visits all: never where a
+  // visit is to one line, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
-    if (kMostLines == 1 || n_lines > kLineShorts) return kAll;
-    return std::max(1, Visits::kDense ? (n_lines - 1) / 2 : n_lines * 3 / 4);
+    if (Visits::kMostLines == 1 || n_lines > kLineShorts) return kAll;
+    return std::max(1, (n_lines - 1) / 2);
   }
 
   static std::size_t rows_at_once(const Rows& rows, const PassOptions& options) {
@@ -210,13 +210,7 @@ class Sieve {
   // The lines that would still reach if the row had lost nothing to its own center in the last
   // move, which is what a visit to its own line mostly tells.
   std::uint32_t likely(std::int32_t r) {
-    const std::int16_t limit = bounds_.limit_before_fall(r);
-    if (!by_tops()) return bounds_.lines_reaching(0, r, limit);
-    std::uint32_t found = 0;
-    for (int line = 0; line < groups_.n_lines(); ++line) {
-      found |= std::uint32_t{top(r, line) >= limit} << line;
-    }
-    return found;
+    return bounds_.lines_reaching(0, r, bounds_.limit_before_fall(r));
   }
 
   // Takes back from rises and falls of the last move what the row's own part does not come to.
@@ -359,8 +353,8 @@ class Sieve {
     visit_line(line, reaching_[at(line)]);
   }
 
-  // Visits all lines from one on, as many at a time as the registers allow.
-  template <int kLines = kMostLines>
+  // Visits all lines from one on, as many at a time as one visit takes.
+  template <int kLines = Visits::kMostLines>
   void visit_all(const RowList& which, int line = 0) {
     for (; line + kLines <= groups_.n_lines(); line += kLines) visit_line<kLines>(line, which);
     if constexpr (kLines > 1) visit_all<kLines / 2>(which, line);

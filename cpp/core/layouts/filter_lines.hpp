@@ -55,8 +55,6 @@ class FilterLines {
   const std::int16_t* line(int l) const {
     return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
   }
-  // How far apart lines are.
-  std::int64_t apart() const { return static_cast<std::int64_t>(line_size_); }
   // How many lanes a line has for each feature: fewer than a cache line holds where there is but
   // one line and no more are needed, of sparse rows.
   int width() const { return width_; }

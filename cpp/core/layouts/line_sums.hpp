@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/support/prefetch.hpp"
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
@@ -40,17 +39,12 @@ inline int line_position(int lane, int width) {
 template <int kLanes, int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
-  static constexpr bool kFew = true;  // so that registers hold two of them
   static constexpr int kRead = lanes_read(kWidth);
   static constexpr int kVectors = (2 * kLanes + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;
   using Sums = typename VectorsOf<kRead / 2>::Ints;
   Sums lanes[kVectors] = {};
 
-  // What one feature has.
-  __attribute__((always_inline)) void prefetch(const std::int16_t* feature) const {
-    prefetch_far(feature);
-  }
   // Two entries of a sparse row: their features of the line, and their two weights everywhere.
   __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
                                           Pairs weights) {
@@ -68,7 +62,7 @@ struct SumsOf {
   }
 
   // Those of all lanes: zero in the others.
-  SumsOf<kLineShorts, kLineShorts> line(int) const {
+  SumsOf<kLineShorts, kLineShorts> line() const {
     SumsOf<kLineShorts, kLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
 #pragma GCC unroll 8
@@ -82,29 +76,6 @@ struct SumsOf {
 
 // Those of a whole line.
 using LineSums = SumsOf<kLineShorts, kLineShorts>;
-
-// Those of some lines one after another, so far apart: as many as the registers hold.
-constexpr int kMostLines = kVectorBytes / 16;
-template <int kLines>
-struct SumsOfLines {
-  static constexpr int kWidth = kLineShorts;
-  static constexpr bool kFew = false;
-  using Pairs = LineSums::Pairs;
-  std::int64_t apart;
-  LineSums lines[kLines] = {};
-
-  __attribute__((always_inline)) void prefetch(const std::int16_t* feature) const {
-#pragma GCC unroll 8
-    for (int l = 0; l < kLines; ++l) prefetch_far(feature + l * apart);
-  }
-
-  __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
-                                          Pairs weights) {
-#pragma GCC unroll 8
-    for (int l = 0; l < kLines; ++l) lines[l].add(first + l * apart, second + l * apart, weights);
-  }
-  const LineSums& line(int l) const { return lines[l]; }
-};
 
 // Calls use(lanes), a constant, with the least multiple of eight that is at least so many: of a
 // line that is not full the others need not be added up.
