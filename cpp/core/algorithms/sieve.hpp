@@ -20,9 +20,9 @@
 //
 // A row whose upper bounds all stay below its lower bound keeps its label, and costs no more than
 // the scan. Else its own line is visited, which makes the lower bound tight, and then the lines
-// with a group whose bound still reaches it; where only one line has one, that one is visited
-// first. A visit renews all bounds of the line. Rows of which nothing is known visit all lines, and
-// so do dense rows that are likely to visit most: several lines at once.
+// with a group whose bound still reaches it. A visit renews all bounds of the line. Rows of which
+// nothing is known visit all lines, and so do dense rows that are likely to visit most: several
+// lines at once.
 //
 // *Sums wrap.* A bound now is below 1 + 2 (it was below the lower bound, at most 1, when it was
 // last looked at, and no center moves further than 2) and not below −2, inside the 16 bits' [−4,
@@ -62,13 +62,13 @@ class Sieve {
         exactly_(std::move(near_ties), centers, groups_),
         enough_(enough(groups_.n_lines())) {
     const std::size_t n = rows_at_once(rows, options);
-    for (RowList* list : {&active_, &told_, &reached_, &whole_, &lone_}) *list = RowList(n);
+    for (RowList* list : {&active_, &told_, &reached_, &whole_}) *list = RowList(n);
     for (int line = 0; line < groups_.n_lines(); ++line) {
       own_.emplace_back(n);
       reaching_.emplace_back(n);
     }
     for (int b = 0; b < groups_.n_bound_lines(); ++b) by_losses_.emplace_back(drift.told() ? n : 0);
-    reach_.resize(n);
+    visits_all_.resize(n);
     best_.resize(n);
     if (by_tops()) tops_.resize(n * own_.size());
   }
@@ -78,7 +78,7 @@ class Sieve {
     count_ = static_cast<std::int32_t>(end - begin);
     visits_.start(begin);
     bounds_.start(begin, count_, [&](std::int32_t r, bool known) {
-      reach_[at(r)] = known ? 0 : kAll;
+      visits_all_[at(r)] = !known;
       best_[at(r)] = {kNothing, kNothing, 0, ChunkBounds::kNothing, 0};
     });
     if (by_tops()) {
@@ -100,11 +100,6 @@ class Sieve {
   }
 
  private:
-  // How many lines hold a bound that reaches a row's lower bound: one, not the own; or the own or
-  // more than one; and far more where the row visits all lines.
-  static constexpr std::int32_t kLone = 1;
-  static constexpr std::int32_t kSeveral = 2;
-  static constexpr std::int32_t kAll = 1 << 30;
   // From so many lines on a visit to the lines of the drifts comes first.
   static constexpr int kQuiteSome = 2;
   // Up to so many lines a row is put onto their lists without a branch for each.
@@ -125,7 +120,7 @@ class Sieve {
   // From how many lines likely to be visited on, beside the own, a row visits all: never where a
   // visit is to one line, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
-    if (Visits::kMostLines == 1 || n_lines > kLineShorts) return kAll;
+    if (Visits::kMostLines == 1 || n_lines > kLineShorts) return kLineShorts + 1;
     return std::max(1, (n_lines - 1) / 2);
   }
 
@@ -151,7 +146,7 @@ class Sieve {
     active_.clear();
     for (std::int32_t r = 0; r < count_; ++r) {
       if (rows_.zero[begin_ + r]) continue;
-      add_active(r, reach_[at(r)] == kAll || bounds_.reaches(r));
+      add_active(r, visits_all_[at(r)] || bounds_.reaches(r));
     }
   }
   void add_active(std::int32_t r, bool active) {
@@ -173,12 +168,12 @@ class Sieve {
         top(r, line) = highest;
         found |= std::uint32_t{highest >= bounds_.limit(r)} << line;
       }
-      if (reach_[at(r)] == kAll) {
+      if (visits_all_[at(r)]) {
         whole_.add(r);
       } else {
         list_row(r, found, 0, 1);
       }
-      add_active(r, reach_[at(r)] != 0);
+      add_active(r, visits_all_[at(r)] || found != 0);
     }
   }
 
@@ -188,11 +183,9 @@ class Sieve {
   void list_row(std::int32_t r, std::uint32_t found, int first, int spacing) {
     const int own = (own_line(r) - first) * spacing;
     const std::uint32_t others = found & ~(own >= 0 && own < kLineShorts ? 1U << own : 0U);
-    const int n_others = __builtin_popcount(others);
-    const std::int32_t reach = n_others * kLone + (found != others ? kSeveral : 0);
-    if (reach != kLone && n_others >= enough_ &&
+    if (__builtin_popcount(others) >= enough_ &&
         __builtin_popcount(others & likely(r)) >= enough_) {
-      reach_[at(r)] = kAll;
+      visits_all_[at(r)] = true;
       return whole_.add(r);
     }
     if (groups_.n_lines() <= kFewLines) {
@@ -204,7 +197,6 @@ class Sieve {
         reaching_[at(first + __builtin_ctz(left) / spacing)].add(r);
       }
     }
-    reach_[at(r)] += reach;
   }
 
   // The lines that would still reach if the row had lost nothing to its own center in the last
@@ -218,7 +210,7 @@ class Sieve {
     const Drifts& drifts = *centers_.drifts();
     told_.clear();
     for (const std::int32_t r : active_) {
-      told_.add(r, reach_[at(r)] != kAll && bounds_.count_lines_reaching(r) >= kQuiteSome);
+      told_.add(r, !visits_all_[at(r)] && bounds_.count_lines_reaching(r) >= kQuiteSome);
     }
     if (drifts.together()) {
       each_told(drifts.gains(0), told_, [&](std::int32_t r, const LineSums& sums) {
@@ -242,7 +234,7 @@ class Sieve {
       }
     }
     const std::size_t before = active_.size();
-    active_.keep([&](std::int32_t r) { return reach_[at(r)] == kAll || bounds_.reaches(r); });
+    active_.keep([&](std::int32_t r) { return visits_all_[at(r)] || bounds_.reaches(r); });
     work_.skipped_by_bounds += static_cast<std::int64_t>(before - active_.size());
   }
 
@@ -303,10 +295,8 @@ class Sieve {
   // Visits what each row needs of the lines.
   void visit_lines() {
     visit_all(whole_);
-    for (int line = 0; line < groups_.n_lines(); ++line) visit_lone(line);
-    active_.keep([&](std::int32_t r) { return reach_[at(r)] >= kSeveral; });
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] != kAll) own_[at(own_line(r))].add(r);
+      if (!visits_all_[at(r)]) own_[at(own_line(r))].add(r);
     }
     for (int line = 0; line < groups_.n_lines(); ++line) visit_line(line, own_[at(line)]);
     for (int line = 0; line < groups_.n_lines(); ++line) visit_rest(line);
@@ -318,7 +308,7 @@ class Sieve {
   void list_lines() {
     whole_.clear();
     for (const std::int32_t r : active_) {
-      if (reach_[at(r)] == kAll) {
+      if (visits_all_[at(r)]) {
         whole_.add(r);
         continue;
       }
@@ -326,21 +316,6 @@ class Sieve {
         const int first = groups_.line(b * kLineShorts);
         list_row(r, bounds_.lines_reaching(b, r, bounds_.limit(r)), first, groups_.per_line());
       }
-    }
-  }
-
-  // Rows that only this line can take away. Where it does not they are done with; the others are
-  // left to their own line.
-  void visit_lone(int line) {
-    lone_.clear();
-    reaching_[at(line)].keep([&](std::int32_t r) {
-      const bool lone = reach_[at(r)] == kLone;
-      lone_.add(r, lone);
-      return !lone;
-    });
-    visit_line(line, lone_);
-    for (const std::int32_t r : lone_) {
-      if (best_[at(r)].reach >= SieveDrift::in_units(bounds_.lower(r))) reach_[at(r)] = kSeveral;
     }
   }
 
@@ -478,10 +453,10 @@ class Sieve {
   int enough_;
   std::int64_t begin_ = 0;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> reach_;  // kLone, kSeveral, kAll
-  std::vector<std::int16_t> tops_;   // of each row and line, at the beginning
+  std::vector<char> visits_all_;    // by row: it visits all lines
+  std::vector<std::int16_t> tops_;  // of each row and line, at the beginning
   std::vector<Best> best_;
-  RowList active_, told_, reached_, whole_, lone_;
+  RowList active_, told_, reached_, whole_;
   std::vector<RowList> own_;        // by line: rows of which it is the own line
   std::vector<RowList> reaching_;   // by line: rows with a bound that reaches
   std::vector<RowList> by_losses_;  // by line of bounds: rows of an own group

@@ -107,8 +107,8 @@ class SparseVisits {
             end};
   }
 
-  // The same with sums of another kind. What they read is asked for in three steps: where a row lies, the row,
-  // the last of its features.
+  // The same with sums of another kind. What they read is asked for in three steps: where a row
+  // lies, the row, the last of its features.
   template <bool kSizes, class Sums, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
     const std::size_t n = which.size();
