@@ -144,7 +144,7 @@ import numpy as np, scipy.sparse as sp
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import Engine, EngineOptions
 from arcmeans._run.loop import run
-from arcmeans._rows.rows import unit_rows
+from arcmeans._rows.units import unit_rows
 
 def peak():
     with open("/proc/self/status") as status:
