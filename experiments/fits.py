@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from arcmeans import SphericalKMeans, _core
 from arcmeans._engines.memory import EngineOptions
 from arcmeans._rows.rows import AnyCensus
-from arcmeans.datasets._progress import Progress
+from arcmeans._support.progress import Progress
 from benchmarks.machine import processor
 
 from .log import Log

@@ -177,14 +177,26 @@ def test_progress(monkeypatch, capsys):
     choose_k(**arguments, progress=True)
     assert capsys.readouterr().err == "choose_k: k=2, 1 of 2\nchoose_k: k=3, 2 of 2\n"
 
-    class Bar(list):
-        def set_postfix_str(self, text):
-            print(text, file=sys.stderr)
+    told = []
 
-    tqdm = types.SimpleNamespace(tqdm=lambda ks, **_: Bar(ks))
-    monkeypatch.setitem(sys.modules, "tqdm", tqdm)
+    class Bar:
+        def __init__(self, **options):
+            told.append(options["total"])
+
+        def set_postfix_str(self, text):
+            told.append(text)
+
+        def update(self, n):
+            told.append(n)
+
+        def close(self):
+            told.append("closed")
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace(tqdm=Bar))
+    monkeypatch.setattr("arcmeans._support.progress.someone_watches", lambda: True)
     choose_k(**arguments, progress=True)
-    assert capsys.readouterr().err == "k=2\nk=3\n"
+    assert told == [2, "k=2", 1, "k=3", 1, "closed"]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.fixture

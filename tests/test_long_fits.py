@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import Iteration, SphericalKMeans
-from arcmeans._run import progress
+from arcmeans._support import progress
 
 X = np.random.default_rng(0).standard_normal((400, 9))
 SAME_COLUMNS = ["iteration", "changed", "relocated", "objective", "movement"]
@@ -21,7 +21,7 @@ class BreakError(Exception):
 def assert_same_fit(model, other):
     assert np.array_equal(model.labels_, other.labels_)
     for name in ("data", "indices", "indptr"):
-        mine, theirs = (getattr(m._sums.vectors, name) for m in (model, other))
+        mine, theirs = (getattr(m.center_sums().vectors, name) for m in (model, other))
         assert np.array_equal(mine, theirs), name
     assert np.array_equal(model.cluster_centers_, other.cluster_centers_)
     assert model.inertia_.hex() == other.inertia_.hex()
@@ -118,7 +118,7 @@ class TestProgress:
                 self.closed = True
 
         monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace(tqdm=Bar))
-        monkeypatch.setattr(progress, "_someone_watches", lambda: True)
+        monkeypatch.setattr(progress, "someone_watches", lambda: True)
         return made
 
     def test_tqdm_shows_a_line_a_run(self, bars, capsys):
@@ -142,19 +142,19 @@ class TestProgress:
         assert len(capsys.readouterr().err.splitlines()) == model.n_iter_
 
     def test_a_log_gets_a_line_an_iteration(self, bars, capsys, monkeypatch):
-        monkeypatch.setattr(progress, "_someone_watches", lambda: False)
+        monkeypatch.setattr(progress, "someone_watches", lambda: False)
         model = SphericalKMeans(5, random_state=0, verbose=1).fit(X)
         assert len(capsys.readouterr().err.splitlines()) == model.n_iter_
         assert bars == []
 
     def test_who_watches(self, monkeypatch):
-        assert not progress._someone_watches()
+        assert not progress.someone_watches()
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-        assert progress._someone_watches()
+        assert progress.someone_watches()
         monkeypatch.setattr(sys, "stderr", None)
-        assert not progress._someone_watches()
+        assert not progress.someone_watches()
         monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
-        assert progress._someone_watches()
+        assert progress.someone_watches()
 
 
 class TestWarmStart:

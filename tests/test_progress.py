@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from arcmeans.datasets import _progress as progress
+from arcmeans._support import progress
 
 
 class Terminal(io.StringIO):

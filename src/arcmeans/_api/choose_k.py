@@ -7,12 +7,11 @@ each k begins with the centers of the one before and with as many seeds as are m
 rule of k-means++ given these centers: in proportion to weight·(alpha − largest similarity).
 """
 
-import importlib
 import math
 import numbers
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from .._rows.containers import check_enough, checked_rows
 from .._rows.rows import Rows
 from .._seeding.methods import given_centers
 from .._support.checks import check_integer, check_option, threads
+from .._support.progress import Steps
 from .kmeans import SphericalKMeans
 
 
@@ -77,7 +77,8 @@ default=("simplified_silhouette", "calinski_harabasz")
         An integer serves every k; from anything else one is drawn.
     n_threads : int or None, default=None
     progress : bool, default=False
-        Show a bar by tqdm, if it is installed, or else a line for each k, on standard error.
+        Show the progress on standard error: a bar by tqdm, or a line for each k where tqdm is not
+        installed or the output is not a terminal or notebook.
     **fit_options
         Other parameters of :class:`SphericalKMeans`.
 
@@ -234,13 +235,8 @@ def _shown(ks: list[int], progress: bool) -> Iterator[int]:
     if not progress:
         yield from ks
         return
-    try:
-        bar = importlib.import_module("tqdm").tqdm(ks, desc="choose_k", unit="k", file=sys.stderr)
-    except ImportError:
+    with closing(Steps(desc="choose_k", unit="k", total=len(ks))) as steps:
         for i, k in enumerate(ks, 1):
-            print(f"choose_k: k={k}, {i} of {len(ks)}", file=sys.stderr, flush=True)
+            steps.begin(f"k={k}", f"choose_k: k={k}, {i} of {len(ks)}")
             yield k
-        return
-    for k in bar:
-        bar.set_postfix_str(f"k={k}")
-        yield k
+            steps.end()

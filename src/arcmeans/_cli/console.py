@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console as RichConsole
@@ -29,6 +29,8 @@ from rich.progress import (
 )
 from rich.table import Column
 from rich.text import Text
+
+from .._support.progress import Pace
 
 LINE_SECONDS = 10.0
 """Between two lines of progress where nobody watches a bar."""
@@ -90,8 +92,8 @@ class Stage:
     total: float | None
     bar: tuple[Progress, TaskID] | None = None
     done: float = 0
-    started: float = 0.0
-    spoken: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+    pace: Pace = field(default_factory=lambda: Pace(LINE_SECONDS))
 
     def reach(self, done: float, note: str = "") -> None:
         """So much is done."""
@@ -100,16 +102,15 @@ class Stage:
             progress, task = self.bar
             progress.update(task, completed=done, note=printable(note))
             return
-        now = time.monotonic()
-        if now - self.spoken >= LINE_SECONDS:
-            self.spoken = now
-            self.console.say(f"{self.name}: {self._so_far(now)}{', ' + note if note else ''}")
+        if self.pace.due():
+            self.console.say(f"{self.name}: {self._so_far()}{', ' + note if note else ''}")
 
-    def _so_far(self, now: float) -> str:
+    def _so_far(self) -> str:
+        seconds = time.monotonic() - self.started
         share = f" ({self.done / self.total:.0%})" if self.total else ""
         if self.unit == "bytes":
-            return f"{self.done / 1e6:,.1f} MB{share}, {now - self.started:.0f} s"
-        return f"{self.done:,.0f} {self.unit}{share}, {now - self.started:.0f} s"
+            return f"{self.done / 1e6:,.1f} MB{share}, {seconds:.0f} s"
+        return f"{self.done:,.0f} {self.unit}{share}, {seconds:.0f} s"
 
 
 @dataclass
@@ -155,8 +156,7 @@ class Console:
         self, name: str, unit: str, total: float | None = None, *, limit: bool = False
     ) -> Iterator[Stage]:
         """A bar on a terminal, now and then a line elsewhere. ``limit``: it may end sooner."""
-        now = time.monotonic()
-        stage = Stage(self, name, unit, total, None, 0, now, now)
+        stage = Stage(self, name, unit, total)
         if self.quiet or not self._shows_bars():
             self.say(name)
             yield stage

@@ -5,13 +5,11 @@ moved. A run can be stopped where the labels are known and nothing has moved yet
 belong together there.
 """
 
-import importlib
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from .._support.progress import Steps
 from .checkpoint import Checkpoint, Midway
 from .records import Iteration, Result
 
@@ -71,39 +69,19 @@ class Task:
 
 
 class Display:
-    """``verbose``: one line that tqdm keeps up to date, if it is there and someone can watch it.
-
-    Without tqdm, and where standard error goes to a file, a line an iteration.
-    """
+    """``verbose``: a step of the progress for each iteration."""
 
     def __init__(self) -> None:
-        self._bar: Any = None
-        if _someone_watches():
-            with suppress(ImportError):
-                self._bar = importlib.import_module("tqdm").tqdm(unit=" iterations")
+        self._steps = Steps(unit=" iterations")
 
     def show(self, step: Iteration) -> None:
-        if self._bar is None:
-            print(
-                f"iteration {step.iteration}: objective {step.objective:.6f}, "
-                f"{step.changed} rows changed, {step.similarities} similarities, "
-                f"{step.assign_seconds + step.update_seconds:.2f} s",
-                file=sys.stderr,
-            )
-            return
-        text = f"objective {step.objective:.6f}, {step.changed} rows changed"
-        self._bar.set_postfix_str(text, refresh=False)
-        self._bar.update(1)
+        objective = f"objective {step.objective:.6f}, {step.changed} rows changed"
+        seconds = step.assign_seconds + step.update_seconds
+        line = f"{objective}, {step.similarities} similarities, {seconds:.2f} s"
+        self._steps.end(objective, f"iteration {step.iteration}: {line}")
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-def _someone_watches() -> bool:
-    """Whether standard error is a terminal, or shown in a notebook."""
-    isatty = getattr(sys.stderr, "isatty", None)
-    return "ipykernel" in sys.modules or (isatty is not None and isatty())
+        self._steps.close()
 
 
 @dataclass

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._progress import ByteProgress
+from .._support.progress import ByteProgress
 
 TRIES = 5
 PAUSE = 1.0

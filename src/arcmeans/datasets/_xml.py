@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 from xml.parsers import expat
 
-from ._progress import ByteProgress
+from .._support.progress import ByteProgress
 
 CHUNK = 1 << 20
 _MAGIC: dict[bytes, Callable[..., Any]] = {
