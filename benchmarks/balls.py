@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from arcmeans._algorithms import auto
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.parts import LocalParts
 from arcmeans._rows.unit_rows import unit_rows
+from arcmeans._seeding.steps import SeedRows
 
 from .shares import check_same
 from .targets import fit
@@ -59,7 +59,7 @@ def measure(quick: bool) -> Iterator[Ball]:
 def _measure(name: str, X: NDArray[np.float32], k: int) -> Ball:
     rows = unit_rows(X)
     seeds = np.sort(np.random.default_rng(k).choice(len(X), k, replace=False))
-    held = auto.centers_in_a_ball(LocalParts(rows, 1), place_rows(rows, rows, seeds))
+    held = auto.centers_in_a_ball(SeedRows(rows, 1), place_rows(rows, rows, seeds))
     algorithm = auto.chosen(rows, k, 1).algorithm
     works: dict[str, Callable[[], Any]] = {
         a: partial(fit, X, seeds, a, max_iter=ITERATIONS) for a in (algorithm, "sieve", "auto")

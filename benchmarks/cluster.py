@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 import arcmeans
-from arcmeans._run.checkpoint import digest
+from arcmeans._run.identity import digest
 
 from . import data, machine, table
 

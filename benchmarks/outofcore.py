@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import arcmeans
-from arcmeans._run.checkpoint import digest
+from arcmeans._run.identity import digest
 
 from . import data, machine, table
 

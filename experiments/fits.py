@@ -12,8 +12,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans._engines.memory import EngineOptions
-from arcmeans._rows.rows import AnyCensus
+from arcmeans._algorithms.options import EngineOptions
+from arcmeans._engines.protocol import Place
 from arcmeans._support.progress import Progress
 from benchmarks.machine import processor
 
@@ -212,10 +212,8 @@ class _Model(SphericalKMeans):
 
     hamerly_update = "tight"
 
-    def _engine_options(
-        self, census: AnyCensus, n_threads: int, room: int | None = None
-    ) -> EngineOptions:
-        options = super()._engine_options(census, n_threads, room)
+    def _engine_options(self, place: Place, n_threads: int) -> EngineOptions:
+        options = super()._engine_options(place, n_threads)
         return replace(options, hamerly_update=self.hamerly_update)
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arcmeans._engines.memory import HAMERLY_UPDATES
+from arcmeans._algorithms.options import HAMERLY_UPDATES
 
 from . import charts, markdown, paper
 from .command import Artefact, Experiment, Options, main

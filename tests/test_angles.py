@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, grouped
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows, sums_of
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 from .cases import CASES
 from .test_bounds import angles, around, chords, turn
@@ -110,7 +111,7 @@ def assert_bounds_hold(engine, centers, group_of):
 
 def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
     centers = given_centers(rows, init, 1)
-    engine = Engine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
+    engine = MemoryEngine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
     group_of = grouped(
         centers, rows.n_features, engine.algorithm.n_groups, 1, dense=rows.starts is None
     )[0]
@@ -148,7 +149,7 @@ def test_lists_of_neighbors_hold_while_centers_move(k, n_features):
     """Through large and small moves, with lists found anew and lists kept."""
     X = directions(k, 1500, n_features)
     rows = unit_rows(X)
-    engine = Engine(rows, k, EngineOptions("lloyd"))
+    engine = MemoryEngine(rows, k, EngineOptions("lloyd"))
     centers = given_centers(rows, X[:k], 1)
     neighbors = _core.native.CenterNeighbors(k, n_features)
     # One by one, no more than a sixteenth of all centers is worth a list.
@@ -184,7 +185,7 @@ def test_lists_of_neighbors_hold_while_centers_move(k, n_features):
 def fit(X, init, algorithm, n_groups=None, n_threads=1, **options):
     rows = unit_rows(X)
     chosen = EngineOptions(algorithm, n_threads, 64, n_groups=n_groups)
-    engine = Engine(rows, len(init), chosen)
+    engine = MemoryEngine(rows, len(init), chosen)
     return run(engine, given_centers(rows, init, 1), **options)
 
 

@@ -7,12 +7,13 @@ from sklearn.base import clone
 
 from arcmeans import RowStore, SphericalKMeans
 from arcmeans._algorithms import auto
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import Engine, EngineOptions
-from arcmeans._engines.parts import LocalParts
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.census import Summary, census_of, weigh
 from arcmeans._rows.unit_rows import unit_rows
+from arcmeans._seeding.steps import SeedRows
 
 from .test_sieve import topics
 
@@ -76,7 +77,7 @@ def test_a_ball_is_three_times_as_wide_as_the_row_is_far():
     X = np.column_stack([np.cos(angles), np.sin(angles)])
     rows = unit_rows(X)
     centers = place_rows(rows, rows, np.arange(100))
-    off = LocalParts(unit_rows(X[100:]), 1)
+    off = SeedRows(unit_rows(X[100:]), 1)
     # 1.2 around the own center are three centers, 0.3 are one.
     assert auto.centers_in_a_ball(off, centers) == pytest.approx((100 * 3 + 50) / 150)
 
@@ -98,9 +99,8 @@ def test_auto_for_sparse_rows(entries, k, algorithm, set_left):
     set_left(None)
     options = EngineOptions(algorithm, merge_repeats=entries < 8)
     assert auto.chosen(unit_rows(sp.csr_array(X)), k, 1) == options
-    # Parts of rows elsewhere cannot be merged.
     summary = Summary(10, 30, np.dtype(float), 0, 10, weigh(10), (X != 0).sum(axis=0))
-    assert auto.chosen(census_of([summary]), k, 1) == EngineOptions(algorithm)
+    assert auto.chosen(census_of([summary]), k, 1) == options
 
 
 def test_auto_fits_into_memory(set_left):
@@ -138,15 +138,14 @@ def test_what_bounds_take():
 def test_bounds_are_kept_where_they_fit(k, set_left):
     rows = unit_rows(sp.csr_array(np.ones((140, 30))))
     needed = bound_bytes(140, k, dense=False)
-    kept = Engine(rows, k, EngineOptions("sieve")).algorithm
+    kept = MemoryEngine(rows, k, EngineOptions("sieve")).algorithm
     assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
     assert needed == kept.lower.nbytes + kept.uppers.nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         set_left(left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)
         for algorithm in ("auto", "sieve"):
-            model = SphericalKMeans(k, algorithm=algorithm)
-            assert model._engine_options(rows, 1).keep_bounds == keep
+            assert auto.options_for(algorithm, rows, k, 1).keep_bounds == keep
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "sieve"])

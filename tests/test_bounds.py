@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from arcmeans import _core
 from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import sums_of
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.
 SLACK = 4e-16
@@ -145,7 +146,7 @@ def test_bounds_hold_through_whole_runs(case, dtype, algorithm):
     """After every pass, for every row, relocated ones included."""
     rows = unit_rows(case.X.astype(dtype))
     centers = given_centers(rows, case.init.astype(dtype), 1)
-    engine = Engine(rows, case.n_clusters, EngineOptions(algorithm))
+    engine = MemoryEngine(rows, case.n_clusters, EngineOptions(algorithm))
     unit = case.X.toarray()[rows.usable]
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     everyone = np.arange(len(unit))
@@ -171,7 +172,7 @@ def test_a_center_that_kept_its_rows_costs_nothing():
     near, far = rng.random((2, 30, 4))
     X = np.hstack([np.vstack([near, 0 * far]), np.vstack([0 * near, far])])
     rows = unit_rows(X)
-    engine = Engine(rows, 2, EngineOptions("simplified-elkan"))
+    engine = MemoryEngine(rows, 2, EngineOptions("simplified-elkan"))
     centers = given_centers(rows, X[[0, 40]], 1)
     for _ in range(2):
         engine.assign(centers)

@@ -231,7 +231,7 @@ class TestFit:
 
     def test_partitions_are_shared_out(self):
         """To the workers that have them, evenly, by their threads."""
-        from arcmeans.dask._parts import share_out
+        from arcmeans.dask._tasks import share_out
 
         def shared(having, threads, owners=None):
             owners = [""] * len(having) if owners is None else owners
@@ -247,9 +247,9 @@ class TestFit:
 
 
 def kept_fits(dask_worker):
-    from arcmeans.dask import _worker as worker
+    from arcmeans.dask._resident import residents
 
-    return len(worker._residents.get(dask_worker, {}))
+    return len(residents(dask_worker))
 
 
 class TestErrors:
@@ -568,7 +568,7 @@ def test_a_scheduler_that_stays_away(tmp_path):
 
 
 def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
-    from arcmeans.dask import _parts as parts
+    from arcmeans.dask import _tasks as tasks
 
     started = []
 
@@ -578,8 +578,8 @@ def test_a_local_cluster_is_started_where_there_is_none(monkeypatch):
             raise BreakError from None
             assert cluster
 
-    monkeypatch.setattr(parts, "Client", start)
-    monkeypatch.setattr(parts, "get_client", lambda: (_ for _ in ()).throw(ValueError))
+    monkeypatch.setattr(tasks, "Client", start)
+    monkeypatch.setattr(tasks, "get_client", lambda: (_ for _ in ()).throw(ValueError))
     with pytest.raises(BreakError):
         arcmeans.dask.SphericalKMeans(2).fit(blocks(np.eye(3)))
     assert started == [{"threads_per_worker": 1}]

@@ -5,18 +5,19 @@ import pytest
 
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import UNKNOWN
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 
 def passed(X, init, algorithm="lloyd"):
     """An engine after its first pass, and the centers."""
     rows = unit_rows(X)
     centers = given_centers(rows, init, 1)
-    engine = Engine(rows, len(init), EngineOptions(algorithm))
+    engine = MemoryEngine(rows, len(init), EngineOptions(algorithm))
     engine.assign(centers)
     return engine, centers
 

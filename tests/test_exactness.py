@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans, _core
+from arcmeans._algorithms.options import HAMERLY_UPDATES, EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._engines.memory import HAMERLY_UPDATES, Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 from .oracle import exact_spherical_kmeans, spherical_kmeans
 
@@ -31,7 +32,7 @@ def fit(case, X, algorithm="lloyd", *, n_threads=1, chunk_rows=1024, update="tig
     rows = unit_rows(X, n_threads=n_threads)
     init = given_centers(rows, case.init.astype(X.dtype), n_threads)
     chosen = EngineOptions(algorithm, n_threads, chunk_rows, hamerly_update=update)
-    engine = Engine(rows, case.n_clusters, chosen)
+    engine = MemoryEngine(rows, case.n_clusters, chosen)
     return run(engine, init, **options)
 
 

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 import experiments.__main__ as everything
 from arcmeans import SphericalKMeans
+from arcmeans._algorithms.options import HAMERLY_UPDATES
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._engines.memory import HAMERLY_UPDATES
 from arcmeans.datasets._matrices import tfidf
 from benchmarks import data
 from experiments import (

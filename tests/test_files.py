@@ -22,9 +22,9 @@ from sklearn.exceptions import NotFittedError
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.registry import ALGORITHMS
+from arcmeans._centers.sums import CenterSums
 from arcmeans._models import model_files
 from arcmeans._models.center_field import squared_length
-from arcmeans._run.records import CenterSums
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((90, 14)) * (RNG.random((90, 14)) < 0.5)

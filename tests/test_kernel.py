@@ -7,9 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 
 
@@ -131,6 +132,6 @@ def test_zeros_of_float32_are_told_apart(algorithm, before, simd):
         if before:  # centers without the features of any row, so that the others stand far behind
             expected = [before + expected[0], 0, 0, 0]
         seeds = np.vstack([np.eye(5)[[4] * before], init[order]])
-        engine = Engine(unit_rows(X), len(seeds), EngineOptions(algorithm))
+        engine = MemoryEngine(unit_rows(X), len(seeds), EngineOptions(algorithm))
         engine.assign(place_rows(engine.rows, unit_rows(seeds)))
         assert engine.labels.tolist() == expected

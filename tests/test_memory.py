@@ -8,8 +8,9 @@ import pytest
 
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms import memory
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._support import memory as limits
 
@@ -19,7 +20,7 @@ MIB = 2**20
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_required_covers_what_the_engine_allocates(algorithm):
-    engine = Engine(unit_rows(X), 7, EngineOptions(algorithm))
+    engine = MemoryEngine(unit_rows(X), 7, EngineOptions(algorithm))
     kept = [*vars(engine).values(), *vars(engine.algorithm).values()]
     arrays = [a for a in kept if isinstance(a, np.ndarray)]
     required = memory.required(algorithm, 50, 7, 4)

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._centers.wire import packed, placed, snapshot, unpacked
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.census import census_of, exact_sum, weigh
 from arcmeans._rows.rows import concatenated
 from arcmeans._rows.unit_rows import rows_of_part, unit_rows
@@ -132,7 +133,7 @@ def test_rows_one_after_another():
 
 
 def test_census_of_parts():
-    from arcmeans.dask._worker import summarize
+    from arcmeans.dask._preparing import summarize
 
     X = text_like()
     whole = unit_rows(X)
@@ -146,7 +147,7 @@ def test_an_engine_takes_up_labels():
     X = text_like()
     rows = unit_rows(X)
     centers = place_rows(rows, rows, np.arange(4))
-    engine = Engine(rows, 4, EngineOptions())
+    engine = MemoryEngine(rows, 4, EngineOptions())
     before = np.random.default_rng(0).integers(0, 4, 300).astype(np.int32)
     engine.resume(before)
     work = engine.assign(centers)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_sums, sums_of
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
+from arcmeans._engines.places import memory_engine
 from arcmeans._rows import census
 from arcmeans._rows.census import frequent
 from arcmeans._rows.unit_rows import unit_rows
@@ -34,7 +36,7 @@ def test_lines_and_lists_follow_every_move(n_frequent, weighted, simd):
         rows = split(rows, n_frequent)
     values = full(rows)
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve", 2, chunk_rows=16))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve", 2, chunk_rows=16))
     engine.assign(pushed.centers)
     for step in range(250):
         labels = pushed.labels.copy()
@@ -54,11 +56,11 @@ def test_lines_and_lists_follow_every_move(n_frequent, weighted, simd):
         if step % 20 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
             # Bounds found at once are tight, and fresh centers with the same sums agree.
-            again = Engine(rows, k, EngineOptions("sieve"))
+            again = MemoryEngine(rows, k, EngineOptions("sieve"))
             again.assign(pushed.centers)
             assert_bounds_hold(again, pushed.centers, values, tight=True)
             fresh = place_sums(rows, sums_of(rows, pushed.centers))
-            other = Engine(rows, k, EngineOptions("sieve", keep_bounds=False))
+            other = MemoryEngine(rows, k, EngineOptions("sieve", keep_bounds=False))
             other.assign(fresh)
             assert np.array_equal(again.labels, other.labels)
             assert np.array_equal(again.labels, engine.labels)
@@ -81,7 +83,7 @@ def test_features_of_one_row(weighted, merge):
     assert rows.n_shared == d
     values = full(rows)
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve", merge_repeats=merge))
+    engine = memory_engine(rows, k, EngineOptions("sieve", merge_repeats=merge))
     for step in range(60):
         labels = rng.integers(k, size=n).astype(np.int32)
         if step % 3 == 1:  # a center that keeps what its rows have left
@@ -104,12 +106,12 @@ def test_panels_end_the_lists():
     rows = split(whole, 5)
     k = 9
     pushed = Pushed(rows, k)
-    sieve = Engine(rows, k, EngineOptions("sieve"))
+    sieve = MemoryEngine(rows, k, EngineOptions("sieve"))
     for _ in range(3):
         pushed.push(rng.integers(k, size=120).astype(np.int32))
         sieve.assign(pushed.centers)
         assert pushed.centers.n_frequent == 5
-    lloyd = Engine(rows, k, EngineOptions("lloyd"))
+    lloyd = MemoryEngine(rows, k, EngineOptions("lloyd"))
     lloyd.assign(pushed.centers)
     assert pushed.centers.n_frequent == 80
     assert np.array_equal(lloyd.labels, sieve.labels)
@@ -142,9 +144,10 @@ def test_no_more_features_are_frequent_than_the_rows_are_worth(monkeypatch):
 PROGRAM = """
 import numpy as np, scipy.sparse as sp
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._algorithms.options import EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._run.loop import run
-from arcmeans._rows.units import unit_rows
+from arcmeans._rows.unit_rows import unit_rows
 
 def peak():
     with open("/proc/self/status") as status:
@@ -160,7 +163,7 @@ X = sp.csr_array((values, features.ravel(), np.arange(n + 1) * 340), (n, d))
 rows = unit_rows(X)
 before = peak()
 centers = place_rows(rows, rows, np.arange(k))
-result = run(Engine(rows, k, EngineOptions("sieve")), centers, max_iter=4)
+result = run(MemoryEngine(rows, k, EngineOptions("sieve")), centers, max_iter=4)
 print(centers.n_frequent, peak() - before, len(result.iterations))
 """
 

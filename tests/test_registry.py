@@ -6,10 +6,11 @@ import weakref
 import numpy as np
 import pytest
 
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 X = np.random.default_rng(0).random((60, 5))
 
@@ -20,7 +21,7 @@ def test_a_detached_engine_lets_go_of_its_rows(algorithm):
     rows = unit_rows(X)
     alive = weakref.ref(rows.values)
     centers = given_centers(rows, X[:4], 1)
-    engine = Engine(rows, 4, EngineOptions(algorithm))
+    engine = MemoryEngine(rows, 4, EngineOptions(algorithm))
     for _ in range(2):
         engine.assign(centers)
         engine.move(centers, engine.sum_changes())
@@ -36,7 +37,7 @@ def test_an_engine_goes_on_after_its_rows_were_away(algorithm):
     for away in (False, True):
         rows = unit_rows(X)
         centers = given_centers(rows, X[:4], 1)
-        engine = Engine(rows, 4, EngineOptions(algorithm))
+        engine = MemoryEngine(rows, 4, EngineOptions(algorithm))
         passes = [engine.labels.copy()]
         while engine.assign(centers).changed:
             passes.append(engine.labels.copy())

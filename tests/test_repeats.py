@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.equal_rows import WORTH, distinct
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.equal_rows import WORTH, EqualRowsEngine, distinct
+from arcmeans._engines.memory import MemoryEngine
+from arcmeans._engines.places import memory_engine
 from arcmeans._rows.rows import Rows
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
@@ -68,10 +70,10 @@ def test_repeats_change_no_bit(collide, monkeypatch):
         # Seeds that are one row leave clusters empty: rows are given to them.
         which = np.arange(k) // 2
         plain, merged = (
-            Engine(rows, k, EngineOptions(algorithm, merge_repeats=merge))
+            memory_engine(rows, k, EngineOptions(algorithm, merge_repeats=merge))
             for merge in (False, True)
         )
-        assert merged._merged is not None
+        assert isinstance(merged, EqualRowsEngine)
         centers = [place_rows(rows, rows, which) for _ in range(2)]
         results = [
             run(*given, empty_cluster=empty_cluster, max_iter=20)
@@ -129,7 +131,7 @@ def test_rows_without_a_direction_are_left_alone(simd):
     X[2**16 :] = np.random.default_rng(8).random((40, 8))
     rows = unit_rows(sp.csr_array(X))
     centers = place_rows(rows, rows, np.arange(2**16, 2**16 + 33))
-    engine = Engine(rows, 33, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, 33, EngineOptions("sieve"))
     engine.assign(centers)
     before = engine.labels.copy()
     anything = np.arange(2**16).astype(np.uint16).view(np.int16)

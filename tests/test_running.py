@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 
 import arcmeans
 from arcmeans import SphericalKMeans, _core
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._support.checks import threads
 
 X = np.random.default_rng(0).random((600, 24))
@@ -45,7 +46,7 @@ def test_fits_in_many_threads_at_once():
 
 
 @pytest.mark.threads
-@pytest.mark.parametrize("algorithm", arcmeans._algorithms.registry.ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_more_threads_than_rows(algorithm):
     one = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=1).fit(X[:7])
     many = SphericalKMeans(3, random_state=0, algorithm=algorithm, n_threads=64).fit(X[:7])
@@ -76,15 +77,15 @@ def test_ctrl_c_leaves_the_estimator_fitted():
         import os, signal, threading, warnings
         import numpy as np
         from arcmeans import SphericalKMeans
-        from arcmeans._engines.memory import Engine
+        from arcmeans._engines.memory import MemoryEngine
         X = np.random.default_rng(0).standard_normal((60000, 60)).astype(np.float32)
-        passes, assign = [], Engine.assign
+        passes, assign = [], MemoryEngine.assign
         def assign_and_interrupt(self, centers):
             passes.append(1)
             if len(passes) == 2:
                 threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
             return assign(self, centers)
-        Engine.assign = assign_and_interrupt
+        MemoryEngine.assign = assign_and_interrupt
         model = SphericalKMeans(200, random_state=0, max_iter=100000, n_threads=1)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -105,13 +106,13 @@ def test_ctrl_c_leaves_the_estimator_fitted():
 def test_an_interrupt_by_the_last_iteration_is_not_swallowed(monkeypatch):
     from arcmeans._engines import memory as engine
 
-    assign = engine.Engine.assign
+    assign = engine.MemoryEngine.assign
 
     def assign_interrupted(self, centers):
         signal.raise_signal(signal.SIGINT)
         return assign(self, centers)
 
-    monkeypatch.setattr(engine.Engine, "assign", assign_interrupted)
+    monkeypatch.setattr(engine.MemoryEngine, "assign", assign_interrupted)
     model = SphericalKMeans(1)
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="Interrupted after 1 iterations"):
         model.fit(X)
@@ -162,7 +163,7 @@ def test_an_unknown_instruction_set_is_an_error():
 
 def test_the_best_instruction_set_is_the_default(monkeypatch):
     monkeypatch.delenv("ARCMEANS_SIMD", raising=False)
-    assert _core._choose() == _core.available()[-1]
+    assert _core.choose() == _core.available()[-1]
 
 
 def test_default_threads_are_the_usable_processors(monkeypatch):

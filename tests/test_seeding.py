@@ -13,10 +13,11 @@ import arcmeans
 from arcmeans import SphericalKMeans, _core, seed
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.disk import checked_parts
+from arcmeans._engines.places import open_place
 from arcmeans._rows.unit_rows import unit_rows
-from arcmeans._seeding.methods import METHODS, SeedOptions, choose_rows
-from arcmeans._seeding.part import independent_draws
+from arcmeans._seeding.methods import METHODS, choose_rows
+from arcmeans._seeding.options import SeedOptions
+from arcmeans._seeding.parallel import independent_draws
 
 from .oracle import unit
 
@@ -163,10 +164,10 @@ def law(next_law, k, weights):
 
 def frequencies(draws, k, method="k-means++", sample_weight=None, **options):
     """How often each sequence of seeds is drawn: what ``seed`` does once X has been looked at."""
-    parts = checked_parts(ROWS, sample_weight=sample_weight, n_threads=1)
+    place = open_place(ROWS, sample_weight=sample_weight, n_threads=1)
     random_state = np.random.RandomState(0)
     sequences = (
-        choose_rows(parts, k, method, SeedOptions(**options), random_state).indices
+        choose_rows(place, k, method, SeedOptions(**options), random_state).indices
         for _ in range(draws)
     )
     return Counter(tuple(indices.tolist()) for indices in sequences)

@@ -10,8 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.census import Frequent
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
@@ -135,8 +136,8 @@ def check_run(rows, which, passes=12, **options):
     k = len(which)
     centers = place_rows(rows, rows, which)
     reference = place_rows(rows, rows, which)
-    engine = Engine(rows, k, EngineOptions("sieve", **options))
-    lloyd = Engine(rows, k, EngineOptions("lloyd"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve", **options))
+    lloyd = MemoryEngine(rows, k, EngineOptions("lloyd"))
     values = full(rows)
     for number in range(passes):
         work = engine.assign(centers)
@@ -178,7 +179,7 @@ def awkward(draw):
 
 def filtered(rows, centers, n_frequent):
     """What the filter says of each row and one center, without the rounding of an upper bound."""
-    engine = Engine(
+    engine = MemoryEngine(
         split(rows, n_frequent) if rows.starts is not None else rows, 1, EngineOptions("sieve")
     )
     engine.assign(centers)
@@ -233,7 +234,7 @@ def test_lines_visited_together_have_the_error_of_the_worst(dense, simd):
     X[k:, :2] = [0.0, math.sqrt(1.0 - (d - 2) * (512 / ROW) ** 2)]
     rows = unit_rows(X if dense else sp.csr_array(X))
     centers = place_rows(rows, rows, np.arange(k))
-    Engine(rows, k, EngineOptions("sieve")).assign(centers)
+    MemoryEngine(rows, k, EngineOptions("sieve")).assign(centers)
     lengths = centers.line_lengths
     assert lengths[short] < 0.6 * lengths[:LINE].min()
     check_run(rows, np.arange(k), passes=1)
@@ -288,7 +289,7 @@ def test_every_case(case, dtype, share, keep_bounds):
     seeds = unit_rows(case.init.astype(dtype))
     k = case.n_clusters
     results = [
-        run(Engine(rows, k, options), place_rows(rows, seeds))
+        run(MemoryEngine(rows, k, options), place_rows(rows, seeds))
         for options in (EngineOptions("lloyd"), EngineOptions("sieve", keep_bounds=keep_bounds))
     ]
     assert_same_bits(*results)
@@ -336,8 +337,8 @@ def test_long_rows_of_many_features(n_frequent, dtype):
     rows = split(unit_rows(X.astype(dtype)), n_frequent)
     assert rows.features.max() > 65_536
     centers = place_rows(rows, rows, np.arange(5))
-    engine = Engine(rows, 5, EngineOptions("sieve"))
-    lloyd = Engine(rows, 5, EngineOptions("lloyd"))
+    engine = MemoryEngine(rows, 5, EngineOptions("sieve"))
+    lloyd = MemoryEngine(rows, 5, EngineOptions("lloyd"))
     reference = place_rows(rows, rows, np.arange(5))
     values = full(rows).astype(np.float64)
     for number in range(4):
@@ -416,7 +417,7 @@ def test_bounds_wrap_around_many_times(kind):
     rng = np.random.default_rng(0)
     values = full(rows)
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve", chunk_rows=40))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve", chunk_rows=40))
     home = (np.arange(len(X)) % k).astype(np.int32)
     skipped = 0
     for step in range(steps):
@@ -446,7 +447,7 @@ def test_centers_that_lose_nearly_all_their_weight(dense):
     rows = unit_rows(X if dense else sp.csr_array(X), sample_weight=weights)
     values = full(rows)
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     for step in range(9):
         labels = rng.integers(k, size=len(X)).astype(np.int32)
         labels[0] = step % k

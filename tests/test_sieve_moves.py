@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arcmeans import _core
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 
 from .test_sieve import (
@@ -63,7 +64,7 @@ def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
         X.data *= rng.choice([-1.0, 1.0], len(X.data))
     rows = unit_rows(X)
     centers = place_rows(rows, rows, np.arange(k))
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     for _ in range(3):
         moved = np.array(centers.chords)
         engine.assign(centers)
@@ -100,7 +101,7 @@ def test_losses_that_share_a_lane_do_not_overflow():
     weights[k] = 1e6  # center 0 does not gain from what comes to it
     rows = unit_rows(sp.csr_array(X), sample_weight=weights)
     centers = place_rows(rows, rows, feature)
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     for _ in range(2):
         engine.assign(centers)
         assert np.array_equal(engine.labels[: 3 * k], np.tile(feature, 3))
@@ -122,7 +123,7 @@ def test_drifts_save_visits():
     rows = unit_rows(topics(np.random.default_rng(5), 4000, 900, 40, 90))
     k = 200
     centers = place_rows(rows, rows, np.arange(k))
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     visits = []
     for _ in range(4):
         work = engine.assign(centers)
@@ -142,7 +143,7 @@ def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
     k = 100
     rows = split(unit_rows(topics(np.random.default_rng(3), 3000, 300, 15, 1000)), n_frequent)
     centers = place_rows(rows, rows, np.arange(k))
-    engine = Engine(rows, k, EngineOptions("sieve", n_threads=n_threads, chunk_rows=300))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve", n_threads=n_threads, chunk_rows=300))
     values = full(rows)
     places, lately, changed = np.arange(k), np.zeros(k), []
     for number in range(14):
@@ -176,7 +177,7 @@ def test_drifts_below_one_step_add_up():
     X[-2, -2] = X[-1, -1] = 1.0  # these are far away, and center 0 in turns
     rows = unit_rows(sp.csr_array(X))
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     for step in range(6):
         labels = np.full(len(X), -1, np.int32)
         labels[: 2 * k] = 2 + rng.permutation(2 * k) % (k - 2)
@@ -204,7 +205,7 @@ def test_shares_of_what_was_add_up(n_frequent):
     if n_frequent is not None:
         rows = split(rows, n_frequent)
     pushed = Pushed(rows, k)
-    engine = Engine(rows, k, EngineOptions("sieve"))
+    engine = MemoryEngine(rows, k, EngineOptions("sieve"))
     told = 0
     for step in [0, *range(steps), *range(steps)[::-1]]:
         labels = np.full(len(X), -1, np.int32)

@@ -6,11 +6,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows, sums_of
-from arcmeans._engines.memory import Engine, EngineOptions
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
-from arcmeans._seeding.methods import given_centers
+from arcmeans._seeding.given import given_centers
 
 from .test_exactness import assert_same_bits
 from .test_sieve import full
@@ -38,7 +39,7 @@ def assert_bounds_hold(engine, centers):
 
 def passes(rows, centers, k, count, n_threads=1, chunk_rows=0, relocate=True):
     """The work of passes over the rows, each of which leaves bounds that hold."""
-    engine = Engine(rows, k, EngineOptions("tally", n_threads, chunk_rows))
+    engine = MemoryEngine(rows, k, EngineOptions("tally", n_threads, chunk_rows))
     for _ in range(count):
         work = engine.assign(centers)
         assert_bounds_hold(engine, centers)
@@ -91,7 +92,7 @@ def test_any_run_has_bounds_that_hold_and_the_bits_of_lloyd(simd):
         list(passes(rows, place_rows(rows, rows, which), k, 20, n_threads, chunk_rows))
         results = [
             run(
-                Engine(rows, k, EngineOptions(algorithm, n_threads, chunk_rows)),
+                MemoryEngine(rows, k, EngineOptions(algorithm, n_threads, chunk_rows)),
                 place_rows(rows, rows, which),
                 max_iter=30,
             )
@@ -140,7 +141,7 @@ def test_late_passes_leave_most_rows_alone():
 
 def pass_after(rows, centers, k, gifts):
     """The work of the pass after two, when some rows got other labels by hand."""
-    engine = Engine(rows, k, EngineOptions("tally"))
+    engine = MemoryEngine(rows, k, EngineOptions("tally"))
     for given_away in (0, gifts):
         engine.assign(centers)
         engine.give(np.arange(given_away), np.full(given_away, k - 1, np.int32))
@@ -190,7 +191,7 @@ def test_a_center_that_gets_rows_again_costs_only_those_near_it(dtype):
     X = np.repeat(np.eye(3), (20, 10, 70), axis=0) + 0.01 * rng.random((100, 3))
     rows = unit_rows(X.astype(dtype))
     centers = place_rows(rows, rows, np.array([30, 20, 0]))
-    engine = Engine(rows, 3, EngineOptions("tally"))
+    engine = MemoryEngine(rows, 3, EngineOptions("tally"))
     none, third, last, first = np.arange(0), np.arange(20), np.arange(10, 20), np.arange(90, 100)
     # Half of the third cluster goes, then all of it; it comes back with half of it and others.
     for away, here in ((none, none), (last, none), (third, none), (last, first)):

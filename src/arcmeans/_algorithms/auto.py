@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import _core
 from .._centers.placing import sums_of
-from .._engines.memory import EngineOptions
-from .._engines.parts import Parts
-from .._rows.rows import AnyCensus, Rows
+from .._rows.placed import PlacedRows
+from .._rows.rows import AnyCensus
 from .._support.memory import available
+from .options import EngineOptions
 from .sieve import bound_bytes
 
 SHORT_ROWS = 8
@@ -31,6 +31,22 @@ NOT_ASKED = 16 << 20
 """Up to so many bytes the system is not asked for what is free, which takes up to a millisecond."""
 
 
+def options_for(
+    algorithm: str,
+    census: AnyCensus,
+    n_clusters: int,
+    n_threads: int,
+    *,
+    n_groups: int | None = None,
+    room: int | None = None,
+) -> EngineOptions:
+    """The options of an engine for these rows, by the algorithm that was asked for."""
+    if algorithm == "auto":
+        return chosen(census, n_clusters, n_threads, room)
+    keep = algorithm != "sieve" or room_for_bounds(census, n_clusters, room)
+    return EngineOptions(algorithm, n_threads, keep_bounds=keep, n_groups=n_groups)
+
+
 def chosen(
     census: AnyCensus, n_clusters: int, n_threads: int, room: int | None = None
 ) -> EngineOptions:
@@ -44,7 +60,7 @@ def chosen(
     return EngineOptions(
         "tally" if tally else "sieve",
         n_threads,
-        merge_repeats=entries < SHORT_ROWS and isinstance(census, Rows),
+        merge_repeats=entries < SHORT_ROWS,
         keep_bounds=bounds,
     )
 
@@ -56,18 +72,23 @@ def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
     return "sieve" if worth_it and bounds else "lloyd"
 
 
-def settled(options: EngineOptions, parts: Parts, centers: _core.native.Centers) -> EngineOptions:
+def settled(
+    options: EngineOptions,
+    rows: PlacedRows,
+    centers: _core.native.Centers,
+    room: int | None = None,
+) -> EngineOptions:
     """The same, or others where the initial centers of a run say so."""
     if (
         options.algorithm in BALLS
-        and room_for_bounds(parts.census, len(centers.scales), parts.room)
-        and centers_in_a_ball(parts, centers) > MOST_IN_A_BALL
+        and room_for_bounds(rows.census, len(centers.scales), room)
+        and centers_in_a_ball(rows, centers) > MOST_IN_A_BALL
     ):
         return replace(options, algorithm="sieve")
     return options
 
 
-def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
+def centers_in_a_ball(placed: PlacedRows, centers: _core.native.Centers) -> float:
     """How many centers are at most three times as far from a row's own as the row is, on average.
 
     Few for rows on a surface, whatever the number of features; many where they fill all dimensions.
@@ -75,11 +96,11 @@ def centers_in_a_ball(parts: Parts, centers: _core.native.Centers) -> float:
     themselves from rows on a surface: the ball holds the few centers of a cloud. But the sieve
     dismisses all the others there.
     """
-    sums = sums_of(parts.census, centers)
+    sums = sums_of(placed.census, centers)
     unit = sums.vectors.toarray() * sums.scales[:, np.newaxis]
-    n = parts.census.n_rows
+    n = placed.census.n_rows
     some = np.unique(np.linspace(0, n - 1, min(LOOKED_AT, 2**22 // len(unit) + 1)).astype(int))
-    rows = parts.take(some)
+    rows = placed.take(some)
     similarities = rows.values[rows.zero == 0] @ unit.T
     cosine = similarities.max(axis=1, initial=0.0)
     # The cosine of three times the angle, as far as that is less than a half turn.

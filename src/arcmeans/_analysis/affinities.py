@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .._centers.placing import sums_of
-from .._engines.memory import Engine, EngineOptions
+from .._centers.placing import first_changes, sums_of
 from .._rows.rows import Rows
 
 TABLE_VALUES = 2**24
@@ -43,10 +42,9 @@ def cluster_sums(rows: Rows, labels: NDArray[Any], n_clusters: int, n_threads: i
 
     They are the sums of a fit: integers in fixed point, the same in any order.
     """
-    engine = Engine(rows, n_clusters, EngineOptions(n_threads=n_threads))
-    engine.labels[:] = labels
+    labels = np.ascontiguousarray(labels, np.int32)
     centers = _core.native.Centers(n_clusters, rows.n_features, rows.one)
-    centers.move(engine.sum_changes(), n_threads)
+    centers.move(first_changes(rows.native(), labels, n_clusters, n_threads), n_threads)
     sums = sums_of(rows, centers).vectors
     return sums.astype(np.float64) * (1.0 / (rows.one * rows.weight_scale))
 

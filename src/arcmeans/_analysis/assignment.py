@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._centers.placing import place_sums
+from .._centers.sums import CenterSums
 from .._rows.containers import checked_rows
-from .._run.records import CenterSums
 from .._support.checks import threads
 
 VALUES = 2**22

@@ -21,7 +21,7 @@ from .. import _core
 from .._rows.containers import checked_rows
 from .._rows.rows import Rows
 from .._rows.unit_rows import unit_rows
-from .._seeding.methods import given_centers
+from .._seeding.given import given_centers
 from .._support.checks import check_integer, threads
 from .affinities import affinities, cluster_sums
 from .explanation import ClusterExplanation, Explanation, Term, TypicalRow

@@ -13,9 +13,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from .. import _core
-from .._engines.memory import Engine, EngineOptions
+from .._algorithms.one_pass import nearest_labels
 from .._rows.rows import Rows
-from .._seeding.methods import given_centers
+from .._seeding.given import given_centers
 from .affinities import affinities, cluster_sums, lengths, unweighted
 
 
@@ -156,9 +156,7 @@ def _checked_directions(centers: Any, rows: Rows) -> Any:
 
 def _nearest(rows: Rows, directions: Any, n_threads: int) -> NDArray[np.int32]:
     """The most similar center of each row, by the rules of a fit."""
-    engine = Engine(rows, directions.shape[0], EngineOptions(n_threads=n_threads))
-    engine.assign(given_centers(rows, directions, n_threads))
-    return engine.labels
+    return nearest_labels(rows, given_centers(rows, directions, n_threads), n_threads)
 
 
 def _mean_directions(sums: Any) -> Any:

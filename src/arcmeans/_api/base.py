@@ -1,14 +1,12 @@
 """What every fitted clusterer can do with new rows: predict, transform, score.
 
-An estimator derives from this and says what its centers are (``center_sums``), as exact integers;
-what follows from them is here, once.
+An estimator derives from this class and says what its centers are, as exact integers
+(``center_sums``). What follows from them is here, once.
 """
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -22,36 +20,22 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import _core
+from .._algorithms.one_pass import nearest_labels
 from .._centers.placing import place_sums
-from .._engines.disk import StreamedParts, checked_parts
-from .._engines.memory import Engine, EngineOptions
-from .._engines.parts import LocalParts, Parts
+from .._centers.sums import CenterSums
+from .._engines.places import open_place
+from .._engines.protocol import LocalPlace
 from .._rows.census import exact_sum
 from .._rows.containers import checked_rows
 from .._rows.rows import Rows, warn_of_zero_rows
 from .._rows.store import RowStore
-from .._run.records import CenterSums
 from .._support.checks import threads
 
 
-def _pieces(parts: Parts) -> Iterator[tuple[slice, Rows]]:
-    """The rows, as many at a time as are in memory, and which of all they are."""
-    if isinstance(parts, LocalParts):
-        yield slice(0, parts.rows.n_rows), parts.rows
-    else:
-        assert isinstance(parts, StreamedParts)
-        for (begin, end), rows in zip(pairwise(parts.starts), parts.rows(), strict=True):
-            yield slice(int(begin), int(end)), rows
-
-
-def nearest_labels(rows: Rows, centers: _core.native.Centers, n_threads: int) -> NDArray[np.int32]:
-    """The most similar center of each row, by one pass."""
-    options = EngineOptions("lloyd", n_threads)
-    if rows.frequent is not None:  # rare features stay lists
-        options = EngineOptions("sieve", n_threads, keep_bounds=False)
-    engine = Engine(rows, len(centers.scales), options)
-    engine.assign(centers)
-    return engine.labels
+def best_labels(rows: Rows, centers: _core.native.Centers, n_threads: int) -> NDArray[np.int32]:
+    """The most similar center of each row; by the sieve where rare features stay lists."""
+    algorithm = "lloyd" if rows.frequent is None else "sieve"
+    return nearest_labels(rows, centers, n_threads, algorithm)
 
 
 def chords(
@@ -59,7 +43,7 @@ def chords(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The rows that count, and ‖x − c‖² of each to the center most similar to it."""
     similarities = np.empty(rows.n_rows)
-    labels = nearest_labels(rows, centers, n_threads)
+    labels = best_labels(rows, centers, n_threads)
     _core.native.own_similarities(rows.native(), centers, labels, n_threads, similarities)
     which = rows.usable
     return which, 2.0 * (1.0 - similarities[which])
@@ -101,7 +85,8 @@ class SphericalClusterer(
         self, X: Any, y: None = None, sample_weight: ArrayLike | None = None
     ) -> NDArray[Any]:
         """Cluster the rows of X and return their distances to the centers: see ``transform``."""
-        return self.fit(X, sample_weight=sample_weight)._distances(X)
+        self.fit(X, sample_weight=sample_weight)
+        return self._distances(X)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The most similar center of each row of X, by the arithmetic of the fit; -1 for zero rows.
@@ -116,12 +101,12 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        parts = self._parts(X, n_threads, reset=False)
-        warn_of_zero_rows(parts.census)
-        centers = place_sums(parts.census, self.center_sums())
-        labels = np.empty(parts.census.n_rows, np.int32)
-        for here, rows in _pieces(parts):
-            labels[here] = nearest_labels(rows, centers, n_threads)
+        place = self._local_place(X, n_threads, reset=False)
+        warn_of_zero_rows(place.census)
+        centers = place_sums(place.census, self.center_sums())
+        labels = np.empty(place.census.n_rows, np.int32)
+        for here, rows in place.pieces():
+            labels[here] = best_labels(rows, centers, n_threads)
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -144,10 +129,10 @@ class SphericalClusterer(
 
     def _distances(self, X: Any) -> NDArray[Any]:
         n_threads = threads(self.n_threads)
-        parts = self._parts(X, n_threads, reset=False)
-        centers = place_sums(parts.census, self.center_sums())
+        place = self._local_place(X, n_threads, reset=False)
+        centers = place_sums(place.census, self.center_sums())
         found: list[NDArray[Any]] = []
-        for _, rows in _pieces(parts):
+        for _, rows in place.pieces():
             distances = np.empty((rows.n_rows, self._n_features_out))
             _core.native.similarity_matrix(rows.native(), centers, n_threads, distances)
             np.subtract(1.0, distances, out=distances)
@@ -174,15 +159,15 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        parts = self._parts(X, n_threads, reset=False, sample_weight=sample_weight)
-        centers = place_sums(parts.census, self.center_sums())
+        place = self._local_place(X, n_threads, reset=False, sample_weight=sample_weight)
+        centers = place_sums(place.census, self.center_sums())
         total = Fraction(0)
-        for _, rows in _pieces(parts):
+        for _, rows in place.pieces():
             which, far = chords(rows, centers, n_threads)
             if rows.weights is not None:
                 far *= rows.weights[which]
             total += exact_sum(far)
-        return 0.0 - max(0.0, float(total) / parts.census.weight_scale)
+        return 0.0 - max(0.0, float(total) / place.census.weight_scale)
 
     def _rows(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
@@ -191,13 +176,13 @@ class SphericalClusterer(
         check = functools.partial(validate_data, self, reset=reset)
         return checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads)
 
-    def _parts(
+    def _local_place(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
-    ) -> Parts:
+    ) -> LocalPlace:
         """Validated unit rows of X, in memory or in a store."""
         if isinstance(X, RowStore):
             self._check_features(X.shape[1], reset)
-        return checked_parts(
+        return open_place(
             X,
             check=functools.partial(validate_data, self, reset=reset),
             sample_weight=sample_weight,

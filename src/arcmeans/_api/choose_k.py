@@ -30,7 +30,7 @@ from .._analysis.measures import (
 from .._centers.placing import place_rows
 from .._rows.containers import check_enough, checked_rows
 from .._rows.rows import Rows
-from .._seeding.methods import given_centers
+from .._seeding.given import given_centers
 from .._support.checks import check_integer, check_option, threads
 from .._support.progress import Steps
 from .kmeans import SphericalKMeans

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,21 +10,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .. import _core
 from .._algorithms import auto
 from .._algorithms.memory import check_memory
+from .._algorithms.options import EngineOptions
 from .._algorithms.registry import ALGORITHMS
-from .._centers.placing import place_rows, place_sums
-from .._engines.memory import EngineOptions, PassEngine
-from .._engines.parts import LocalParts, Parts, content_of
+from .._centers.sums import CenterSums
+from .._engines.protocol import Place
 from .._models.model_files import load_model, save_model
 from .._rows.containers import check_enough
-from .._rows.rows import AnyCensus, warn_of_zero_rows
-from .._run.checkpoint import Checkpoint, Midway, identity_of, restored
-from .._run.loop import EMPTY_CLUSTER, best_of_runs, run
-from .._run.progress import CallbackSupportMixin, Display, Task, Watch, with_tasks
-from .._run.records import CenterSums, Iteration, Result, trace_array
-from .._seeding.methods import METHODS, SeedOptions, Seeds, asked_centers, choose_rows
+from .._rows.rows import warn_of_zero_rows
+from .._run.checkpoint import Checkpoint
+from .._run.identity import identity_of
+from .._run.loop import EMPTY_CLUSTER
+from .._run.records import Iteration, Result, trace_array
+from .._run.restarts import Plan, best_of_runs
+from .._run.starts import DrawnStart, GivenStart, Start, WarmStart
+from .._run.tasks import CallbackSupportMixin, Task, with_tasks
+from .._run.watch import Onlookers
+from .._seeding.methods import METHODS
+from .._seeding.options import SeedOptions
 from .._support.caution import caution
 from .._support.checks import (
     check_callable,
@@ -214,6 +217,7 @@ callable, default="random"
         self.n_groups = n_groups
         self.memory_limit = memory_limit
 
+    @with_tasks
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
 
@@ -231,24 +235,21 @@ callable, default="random"
         self
         """
         self._check_parameters()
-        n_threads = threads(self.n_threads)
+        n_threads = self._threads()
         warm = self.warm_start and hasattr(self, "_sums")
         if warm:
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
-        parts = self._parts(X, n_threads, reset=not warm, sample_weight=sample_weight)
-        with closing(parts):
-            census = parts.census
-            check_enough(census, self.n_clusters)
-            if isinstance(parts, LocalParts):  # elsewhere bounds may go to disk
-                check_memory(
-                    self.algorithm,
-                    census.n_rows,
-                    self.n_clusters,
-                    census.n_features,
-                    self.n_groups,
-                )
-            warn_of_zero_rows(census)
-            last = self._fit_parts(parts, warm, n_threads, X, y, {"sample_weight": sample_weight})
+        start = self._start(X, n_threads, warm)
+        task = Task(self, X=X, y=y, metadata={"sample_weight": sample_weight})
+        rows = self._place(X, n_threads, reset=not warm, sample_weight=sample_weight)
+        with closing(rows) as place:
+            self._check_place(place)
+            plan = self._plan(place, start, n_threads)
+            onlookers = self._onlookers(place, start, task)
+            best, last = best_of_runs(place, plan, onlookers)
+            for name, value in self._attributes(place, best).items():
+                setattr(self, name, value)
+            onlookers.end_fit(last)
         if last.stopped == "interrupted":
             caution(
                 f"Interrupted after {len(last.iterations)} iterations; the estimator is "
@@ -274,86 +275,81 @@ callable, default="random"
                 ConvergenceWarning,
             )
 
-    @with_tasks
-    def _fit_parts(
-        self, parts: Parts, warm: bool, n_threads: int, X: Any, y: Any, metadata: dict[str, Any]
-    ) -> Result:
-        """All runs; fits the estimator with the best and returns the last of them."""
-        # A stream for each run: the first is the same however many follow.
+    def _threads(self) -> int:
+        """The threads of an engine."""
+        return threads(self.n_threads)
+
+    def _place(
+        self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
+    ) -> Place:
+        """Where the validated rows of X lie."""
+        return self._local_place(X, n_threads, reset=reset, sample_weight=sample_weight)
+
+    def _start(self, X: Any, n_threads: int, warm: bool) -> Start:
+        """Where the runs begin."""
+        if warm:
+            return WarmStart(self._sums)
+        if isinstance(self.init, str):
+            options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
+            return DrawnStart(self.init, options)
+        return GivenStart(X, self.init, n_threads)
+
+    def _check_place(self, place: Place) -> None:
+        """Whether the rows are enough, and the memory for their bounds is."""
+        census = place.census
+        check_enough(census, self.n_clusters)
+        if place.in_this_process:  # elsewhere bounds may go to disk
+            sizes = (census.n_rows, self.n_clusters, census.n_features)
+            check_memory(self.algorithm, *sizes, self.n_groups)
+        warn_of_zero_rows(census)
+
+    def _plan(self, place: Place, start: Start, n_threads: int) -> Plan:
+        """What is asked of the fit."""
+        warm = start.fitted is not None
         n_runs = 1 if warm else self.n_init
-        streams = check_random_state(self.random_state).randint(2**31 - 1, size=n_runs)
-        checkpoint = self._checkpoint(parts, warm)
-        saved = None if checkpoint is None else checkpoint.load()
-        if saved is not None:
-            streams = saved.streams
-        if checkpoint is not None:
-            checkpoint.streams = streams
-        fit = Task.fit(self, n_runs, X=X, y=y, metadata=metadata)
-
-        def one_run(i: int, midway: Midway | None) -> Result:
-            task = fit.part("run", self.max_iter)
-            options = self._engine_options(parts.census, n_threads, parts.room)
-            seeds = None
-            if midway is None and not warm:
-                random_state = np.random.RandomState(streams[i])
-                seeds, centers = self._start(X, parts, random_state, n_threads)
-                if self.algorithm == "auto":
-                    options = auto.settled(options, parts, centers)
-            seeded = seeds is not None and seeds.compared
-            with closing(parts.engine(self.n_clusters, options, seeded=seeded)) as engine:
-                if midway is not None and checkpoint is not None:
-                    centers = restored(engine, midway, checkpoint.path)
-                elif warm:
-                    census = parts.census
-                    centers = place_sums(census, replace(self._sums, one=census.one))
-                result = self._run(engine, centers, midway, checkpoint, task)
-            if result.error is None:
-                task.end(lambda: self._attributes(parts.census, result))
-            return result
-
-        best, last = best_of_runs(n_runs, one_run, checkpoint, saved)
-        for name, value in self._attributes(parts.census, best).items():
-            setattr(self, name, value)
-        if last.error is None:
-            if checkpoint is not None and not last.interrupted:
-                checkpoint.remove()
-            fit.end(dict)
-        return last
-
-    def _run(
-        self,
-        engine: PassEngine,
-        centers: _core.native.Centers,
-        midway: Midway | None,
-        checkpoint: Checkpoint | None,
-        task: Task,
-    ) -> Result:
-        """One run, from the initial centers or from midway to the end."""
-        watch = Watch(
-            callback=self.callback,
-            display=Display() if self.verbose else None,
-            checkpoint=checkpoint,
-            task=task,
-            fitted=lambda result: self._attributes(engine.census, result),
-        )
-        return run(
-            engine,
-            centers,
+        return Plan(
+            n_clusters=self.n_clusters,
+            start=start,
+            streams=check_random_state(self.random_state).randint(2**31 - 1, size=n_runs),
+            options=self._engine_options(place, n_threads),
+            auto=self.algorithm == "auto" and not warm,
             max_iter=self.max_iter,
             tol=self.tol,
             empty_cluster=self.empty_cluster,
-            watch=watch,
-            resumed=midway,
         )
 
-    def _attributes(self, census: AnyCensus, result: Result) -> dict[str, Any]:
+    def _engine_options(self, place: Place, n_threads: int) -> EngineOptions:
+        return auto.options_for(
+            self.algorithm,
+            place.census,
+            self.n_clusters,
+            n_threads,
+            n_groups=self.n_groups,
+            room=place.room,
+        )
+
+    def _onlookers(self, place: Place, start: Start, task: Task) -> Onlookers:
+        """Who looks on at the fit."""
+        checkpoint = None
+        if self.checkpoint is not None:
+            identity = identity_of(place, self.get_params(deep=False), start.fitted)
+            checkpoint = Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
+        return Onlookers(
+            task=task,
+            fitted=lambda result: self._attributes(place, result),
+            callback=self.callback,
+            verbose=bool(self.verbose),
+            checkpoint=checkpoint,
+        )
+
+    def _attributes(self, place: Place, result: Result) -> dict[str, Any]:
         """The attributes of an estimator fitted with a result."""
         return {
             "_sums": result.centers,
-            "_dtype": census.dtype,
+            "_dtype": place.census.dtype,
             "_centers": None,
             "labels_": result.labels.copy(),
-            "inertia_": max(0.0, 2.0 * (census.total_weight - result.objective)),
+            "inertia_": max(0.0, 2.0 * (place.census.total_weight - result.objective)),
             "n_iter_": len(result.iterations),
             "trace_": trace_array(result.iterations),
         }
@@ -384,34 +380,6 @@ callable, default="random"
             check_number("memory_limit", self.memory_limit, 1)
         if isinstance(self.init, str):
             check_option("init", self.init, METHODS, ", an array or a callable")
-
-    def _checkpoint(self, parts: Parts, warm: bool) -> Checkpoint | None:
-        """The file of this fit, if it is to have one."""
-        if self.checkpoint is None:
-            return None
-        start = self._sums if warm else None
-        content, parameters = content_of(parts), self.get_params(deep=False)
-        identity = identity_of(parts.census, content, parameters, start)
-        return Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
-
-    def _engine_options(
-        self, census: AnyCensus, n_threads: int, room: int | None = None
-    ) -> EngineOptions:
-        if self.algorithm == "auto":
-            return auto.chosen(census, self.n_clusters, n_threads, room)
-        keep = self.algorithm != "sieve" or auto.room_for_bounds(census, self.n_clusters, room)
-        return EngineOptions(self.algorithm, n_threads, keep_bounds=keep, n_groups=self.n_groups)
-
-    def _start(
-        self, X: Any, parts: Parts, random_state: np.random.RandomState, n_threads: int
-    ) -> tuple[Seeds | None, _core.native.Centers]:
-        """Initial centers, and how they were drawn if they were."""
-        k, init, census = self.n_clusters, self.init, parts.census
-        if isinstance(init, str):
-            options = SeedOptions(alpha=self.alpha, chain_length=self.chain_length)
-            seeds = choose_rows(parts, k, init, options, random_state)
-            return seeds, place_rows(census, parts.take(seeds.indices))
-        return None, asked_centers(census, parts, X, k, init, random_state, n_threads)
 
     def save(self, path: FilePath) -> None:
         """Write the fitted model to a safetensors file, whole or not at all.

@@ -12,13 +12,15 @@ from sklearn.utils import check_random_state
 
 from .. import _core
 from .._centers.placing import place_rows
-from .._engines.parts import LocalParts
+from .._centers.sums import CenterSums
 from .._minibatch.batches import Watch, batches_of, plain, sample_of
 from .._minibatch.stream import Step, Stream, inertia, no_rows, variance
 from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
-from .._run.records import CenterSums
-from .._seeding.methods import METHODS, SeedOptions, asked_centers, choose_rows
+from .._seeding.given import asked_centers
+from .._seeding.methods import METHODS, choose_rows
+from .._seeding.options import SeedOptions
+from .._seeding.steps import SeedRows
 from .._support.caution import caution
 from .._support.checks import check_integer, check_number, check_option, threads
 from .._support.interrupts import interrupts_noted
@@ -289,12 +291,10 @@ callable, default="greedy-k-means++"
         k, init, census = self.n_clusters, self.init, no_rows(rows.n_features)
         if isinstance(init, str):
             options = SeedOptions(alpha=self.alpha)
-            parts = LocalParts(sample, n_threads)
-            seeds = choose_rows(parts, k, init, options, random_state)
+            place = SeedRows(sample, n_threads)
+            seeds = choose_rows(place, k, init, options, random_state)
             return place_rows(census, sample, seeds.indices)
-        return asked_centers(
-            census, LocalParts(rows, n_threads), X, k, init, random_state, n_threads
-        )
+        return asked_centers(census, SeedRows(rows, n_threads), X, k, init, random_state, n_threads)
 
     @property
     def counts_(self) -> NDArray[np.float64]:

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from .._engines.disk import checked_parts
+from .._engines.places import open_place
 from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
-from .._seeding.methods import METHODS, SeedOptions, Seeds, choose_rows
+from .._seeding.methods import METHODS, Seeds, choose_rows
+from .._seeding.options import SeedOptions
+from .._seeding.search import TellFirstPass
 from .._support.checks import check_integer, check_number, check_option, threads
 
 
@@ -102,13 +104,13 @@ default="k-means++"
     check_number("oversampling", oversampling, 0)
     if n_local_trials is not None:
         check_integer("n_local_trials", n_local_trials, 1)
-    parts = checked_parts(X, sample_weight=sample_weight, n_threads=threads(n_threads))
-    check_enough(parts.census, n_clusters)
-    warn_of_zero_rows(parts.census)
+    place = open_place(X, sample_weight=sample_weight, n_threads=threads(n_threads))
+    check_enough(place.census, n_clusters)
+    warn_of_zero_rows(place.census)
     options = SeedOptions(alpha, chain_length, n_local_trials, oversampling, rounds)
     state = check_random_state(random_state)
-    seeds: Seeds = choose_rows(parts, n_clusters, method, options, state)
-    known = parts.each("first_pass") if seeds.compared else None
+    seeds: Seeds = choose_rows(place, n_clusters, method, options, state)
+    known = place.each(TellFirstPass()) if seeds.compared else None
     return Seeding(
         indices=seeds.indices,
         similarities=seeds.similarities,
@@ -117,5 +119,5 @@ default="k-means++"
         labels=None if known is None else np.concatenate([part.labels for part in known]),
         max_similarity=None if known is None else np.concatenate([part.best for part in known]),
         second_similarity=None if known is None else np.concatenate([p.second for p in known]),
-        _rows=parts.take(seeds.indices),
+        _rows=place.take(seeds.indices),
     )

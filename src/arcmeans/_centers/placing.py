@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._rows.rows import AnyCensus, Rows
-from .._run.records import CenterSums
+from .sums import CenterSums
 
 
 def fixed_entries(
@@ -44,6 +44,15 @@ def place_sums(rows: AnyCensus, sums: CenterSums) -> _core.native.Centers:
         at = slice(vectors.indptr[j], vectors.indptr[j + 1])
         centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])
     return centers
+
+
+def first_changes(
+    rows: _core.native.Rows, labels: NDArray[np.int32], n_clusters: int, n_threads: int
+) -> _core.native.SumChanges:
+    """The sums of rows that had no label before."""
+    changes = _core.native.SumChanges(n_clusters)
+    changes.collect(rows, np.full(len(labels), -1, np.int32), labels, n_threads)
+    return changes
 
 
 def entries_of(

@@ -29,7 +29,8 @@ def load(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}._{name}")
 
 
-def _choose() -> str:
+def choose() -> str:
+    """The instruction set asked for by the environment, or the highest."""
     names = available()
     wanted = os.environ.get(VARIABLE, "").strip().lower()
     if not wanted:
@@ -42,7 +43,7 @@ def _choose() -> str:
     return wanted
 
 
-simd = _choose()
+simd = choose()
 if TYPE_CHECKING:
     from . import _baseline as native
 else:

@@ -80,3 +80,16 @@ def chosen(
         sizes[labels[at]] -= 1
         moved.append(int(rows[at]))
     return np.array(moved, np.int64), empty[: len(moved)].astype(np.int32)
+
+
+def relabel(
+    labels: NDArray[np.int32], first: int, rows: NDArray[np.int64], given: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Gives rows the labels chosen for them, where they are of the part that begins at ``first``.
+
+    Returns the places of these rows in the part.
+    """
+    mine = (rows >= first) & (rows < first + len(labels))
+    here = rows[mine] - first
+    labels[here] = given[mine]
+    return here

@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .._centers.placing import place_sums, sums_of
+from .._centers.placing import first_changes, place_sums, sums_of
+from .._centers.sums import CenterSums
 from .._rows.rows import Rows
-from .._run.records import CenterSums
 
 FIRST_ONE = 2.0**40
 """1.0 in fixed point at the beginning of a stream: room for a total weight of 2^21."""
@@ -156,13 +156,13 @@ class Stream:
             np.arange(self.census.n_features, dtype=np.int32),
         )
         labels = np.tile(which.astype(np.int32), 2)
-        self.centers.move(_changes(rows, labels, len(self.counts), 1), 1)
+        self.centers.move(first_changes(rows, labels, len(self.counts), 1), 1)
 
     def _add(self, rows: Rows, labels: NDArray[np.int32], n_threads: int) -> None:
         """The rows join the sums, and the centers move there."""
         usable = rows.usable
         before = np.array(self.centers.scales)
-        changes = _changes(rows.native(), labels, len(self.counts), n_threads)
+        changes = first_changes(rows.native(), labels, len(self.counts), n_threads)
         self.centers.move(changes, n_threads)
         weights = None if rows.weights is None else rows.weights[usable] / rows.weight_scale
         self.counts += np.bincount(labels[usable], weights, len(self.counts))
@@ -177,7 +177,7 @@ class Stream:
 
     def _sum_is_zero(self, rows: Rows, members: NDArray[np.bool_]) -> bool:
         alone = _core.native.Centers(1, rows.n_features, rows.one)
-        alone.move(_changes(rows.native(), np.where(members, 0, -1).astype(np.int32), 1, 1), 1)
+        alone.move(first_changes(rows.native(), np.where(members, 0, -1).astype(np.int32), 1, 1), 1)
         return not alone.vector(0).any()
 
     def _reassign(
@@ -257,19 +257,10 @@ def inertia(rows: Rows, similarities: NDArray[np.float64]) -> float:
     return max(0.0, 2.0 * math.fsum(far) / rows.weight_scale)
 
 
-def _changes(
-    rows: _core.native.Rows, labels: NDArray[np.int32], n_clusters: int, n_threads: int
-) -> _core.native.SumChanges:
-    """The sums of rows that had no label before."""
-    changes = _core.native.SumChanges(n_clusters)
-    changes.collect(rows, np.full(len(labels), -1, np.int32), labels, n_threads)
-    return changes
-
-
 def variance(rows: Rows) -> float:
     """The mean variance of the features of the unit rows: (1 − ‖mean‖²) / n_features."""
     alone = _core.native.Centers(1, rows.n_features, rows.one)
-    alone.move(_changes(rows.native(), -rows.zero.astype(np.int32), 1, 1), 1)
+    alone.move(first_changes(rows.native(), -rows.zero.astype(np.int32), 1, 1), 1)
     length = 0.0
     if alone.vector(0).any():
         length = 1.0 / (float(alone.scales[0]) * rows.one * rows.weight_scale)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._run.records import CenterSums
+from .._centers.sums import CenterSums
 from .sparse import read_csr, write_csr
 from .stored import Stored
 

@@ -1,7 +1,6 @@
 """The loop: assign, move, record, stop. Once, for every algorithm and every engine."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -9,11 +8,11 @@ import numpy as np
 
 from .. import _core
 from .._centers.placing import sums_of
-from .._engines.memory import PassEngine
+from .._engines.protocol import PassEngine
 from .._support.interrupts import interrupts_noted
-from .checkpoint import Checkpoint, Midway, Saved
-from .progress import Watch
 from .records import Iteration, Result, StopReason
+from .saved import Midway
+from .watch import Watch
 
 EmptyCluster = Literal["relocate", "keep"]
 EMPTY_CLUSTER = ("relocate", "keep")
@@ -82,30 +81,6 @@ def run(
             watch.moved(step, midway if stopped is None else None)
         watch.ended(interrupted() or watch.error is not None, midway)
         return result()
-
-
-def best_of_runs(
-    n_runs: int,
-    one_run: Callable[[int, Midway | None], Result],
-    checkpoint: Checkpoint | None,
-    saved: Saved | None,
-) -> tuple[Result, Result]:
-    """The best of several runs and the last of them, going on from what was saved.
-
-    Who breaks off a run, or stops it by a callback, has no use for those to come.
-    """
-    first, best, midway = (saved.run, saved.best, saved.midway) if saved else (0, None, None)
-    for i in range(first, n_runs):
-        if checkpoint is not None:
-            checkpoint.run, checkpoint.best = i, best
-        result = one_run(i, midway)
-        midway = None
-        if best is None or result.objective > best.objective:
-            best = result
-        if result.interrupted or result.error is not None or result.stopped == "callback":
-            break
-    assert best is not None
-    return best, result
 
 
 def _seen_before(step: Iteration, earlier: list[Iteration]) -> bool:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
+
+from .._centers.sums import CenterSums
 
 StopReason = Literal["converged", "tol", "max_iter", "interrupted", "callback", "cycle"]
 
@@ -54,45 +55,6 @@ def trace_array(iterations: list[Iteration]) -> NDArray[np.void]:
     """The iterations as a structured array, one row each: ``pandas.DataFrame(trace)`` reads it."""
     of_one = attrgetter(*(f.name for f in fields(Iteration)))
     return np.array([of_one(i) for i in iterations], dtype=_TRACE_DTYPE)
-
-
-@dataclass(frozen=True)
-class FirstPass:
-    """What the first assign pass would find, known from the seeding."""
-
-    labels: NDArray[np.int32]
-    best: NDArray[np.float64]
-    """The similarity of each row to its seed."""
-    second: NDArray[np.float64]
-    """The largest similarity to any other seed."""
-
-    def of(self, which: NDArray[np.int64]) -> "FirstPass":
-        """The same for some of the rows."""
-        return FirstPass(self.labels[which], self.best[which], self.second[which])
-
-
-@dataclass(frozen=True)
-class CenterSums:
-    """Centers in full: the integer vectors whose directions they are.
-
-    Everything the reference similarity needs follows from these integers, so a model that keeps
-    them predicts the same bits as the run that made it.
-    """
-
-    vectors: sp.csr_array
-    """``(n_clusters, n_features)``, int64, in the caller's feature order."""
-    scales: NDArray[np.float64]
-    """One over the length of each vector."""
-    one: float
-    """1.0 in fixed point."""
-
-    def unit(self, dtype: DTypeLike) -> NDArray[Any]:
-        """The centers as unit rows."""
-        dense = np.zeros(self.vectors.shape, dtype)
-        for j, scale in enumerate(self.scales):
-            at = slice(self.vectors.indptr[j], self.vectors.indptr[j + 1])
-            dense[j, self.vectors.indices[at]] = self.vectors.data[at] * scale
-        return dense
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._api import kmeans as estimator
-from .._api.base import chords
-from .._centers.placing import place_sums
-from .._engines.memory import EngineOptions
-from .._engines.parts import Parts
-from .._rows.census import exact_sum
+from .._engines.protocol import Place
 from .._rows.containers import check_unmasked, checked_weights
-from .._rows.rows import AnyCensus
 from .._run.records import Result
+from .._support.checks import threads
+from ._block_model import BlockModel, predicted, scored, transformed
 from ._blocks import Blocks, blocks_of, lazy_array
-from ._engine import DaskEngine
-from ._parts import DaskParts, connected
+from ._place import DaskPlace
+from ._tasks import connected
 
 
 class SphericalKMeans(estimator.SphericalKMeans):
@@ -52,33 +49,26 @@ class SphericalKMeans(estimator.SphericalKMeans):
 
     traffic_: list[Any]
 
-    def _parts(
+    def _place(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
-    ) -> Parts:
+    ) -> Place:
         check_unmasked("X", X)
         client = connected()
         blocks = blocks_of(X, sum(client.nthreads().values()) or 1)
-        parts = DaskParts(client, blocks, sample_weight)
+        place = DaskPlace(client, blocks, sample_weight)
         try:
-            self._check_features(parts.census.n_features, reset)
+            self._check_features(place.census.n_features, reset)
         except BaseException:
-            parts.close()
+            place.close()
             raise
-        return parts
+        return place
 
-    def _engine_options(
-        self, census: AnyCensus, n_threads: int, room: int | None = None
-    ) -> EngineOptions:
-        return super()._engine_options(census, 1 if self.n_threads is None else n_threads, room)
+    def _threads(self) -> int:
+        return 1 if self.n_threads is None else threads(self.n_threads)
 
-    def _run(self, engine: Any, *arguments: Any) -> Result:
-        result = super()._run(engine, *arguments)
-        assert isinstance(engine, DaskEngine)
-        self.traffic_ = engine.traffic
-        return result
-
-    def _attributes(self, census: AnyCensus, result: Result) -> dict[str, Any]:
-        return {**super()._attributes(census, result), "labels_": result.labels}
+    def _attributes(self, place: Any, result: Result) -> dict[str, Any]:
+        attributes = super()._attributes(place, result)
+        return {**attributes, "labels_": result.labels, "traffic_": place.traffic}
 
     def predict(self, X: Any) -> Any:
         """The most similar center of each row, block by block: a lazy array in the chunks of X."""
@@ -128,12 +118,10 @@ class SphericalKMeans(estimator.SphericalKMeans):
         found = [delayed(step, pure=False)(model, block, dtype) for block in blocks.blocks]
         return lazy_array(found, blocks.sizes, width, dtype)
 
-    def _local(self) -> estimator.SphericalKMeans:
+    def _local(self) -> BlockModel:
         """The fitted model without labels, for one block at a time."""
-        model = estimator.SphericalKMeans(self.n_clusters, n_threads=self.n_threads or 1)
-        model._sums, model._dtype, model._centers = self._sums, self._dtype, None
-        model.n_features_in_ = self.n_features_in_
-        return model
+        model = BlockModel(self.n_clusters, n_threads=self.n_threads or 1)
+        return model.fitted_with(self._sums, self._dtype, self.n_features_in_)
 
     def __getstate__(self) -> dict[str, Any]:
         """With the labels in memory: a file cannot hold what lies on a cluster."""
@@ -141,22 +129,3 @@ class SphericalKMeans(estimator.SphericalKMeans):
         if isinstance(state.get("labels_"), da.Array):
             state["labels_"] = state["labels_"].compute()
         return state
-
-
-def predicted(model: estimator.SphericalKMeans, block: Any, dtype: np.dtype[Any]) -> Any:
-    return model.predict(block) if block.shape[0] else np.empty(0, dtype)
-
-
-def transformed(model: estimator.SphericalKMeans, block: Any, dtype: np.dtype[Any]) -> Any:
-    found = model.transform(block) if block.shape[0] else np.empty((0, model._n_features_out))
-    return found.astype(dtype, copy=False)
-
-
-def scored(model: estimator.SphericalKMeans, block: Any, weights: Any) -> Fraction:
-    """The inertia of a block, without rounding."""
-    if not block.shape[0]:
-        return Fraction(0)
-    rows = model._rows(block, 1, reset=False)
-    which, far = chords(rows, place_sums(rows, model.center_sums()), 1)
-    checked = checked_weights(weights, rows.n_rows, alone=False)
-    return exact_sum(far if checked is None else far * checked[which])

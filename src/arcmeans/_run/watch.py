@@ -7,65 +7,13 @@ belong together there.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from .._support.progress import Steps
-from .checkpoint import Checkpoint, Midway
+from .checkpoint import Checkpoint
 from .records import Iteration, Result
-
-try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
-    from sklearn.callback import with_callbacks
-except ImportError:
-    with_callbacks = None
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """scikit-learn before 1.9 has no callbacks."""
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def with_tasks(method: _Method) -> _Method:
-    """A method within which scikit-learn's callbacks are set up and torn down."""
-    return method if with_callbacks is None else cast(_Method, with_callbacks(method))
-
-
-class Task:
-    """A task of scikit-learn's callbacks (fit, a run, an iteration); nothing where it has none."""
-
-    def __init__(self, estimator: Any, context: Any, **arguments: Any) -> None:
-        self._estimator, self._context, self._arguments = estimator, context, arguments
-
-    @classmethod
-    def fit(cls, estimator: Any, n_runs: int, **arguments: Any) -> "Task":
-        """The whole fit, begun. ``arguments``: X, y and metadata, as the hooks get them."""
-        context = None
-        if with_callbacks is not None:
-            context = estimator._init_callback_context(max_subtasks=n_runs)
-        return cls(estimator, context, **arguments)._begun()
-
-    def part(self, name: str, max_subtasks: int | None) -> "Task":
-        """The next part of this task, begun."""
-        context = self._context
-        if context is not None:
-            context = context.subcontext(task_name=name, max_subtasks=max_subtasks)
-        return Task(self._estimator, context, **self._arguments)._begun()
-
-    def end(self, fitted: Callable[[], dict[str, Any]]) -> bool:
-        """Whether a hook wants to stop. ``fitted``: the attributes of an estimator fitted so far,
-        asked for only if a hook wants one."""
-        if self._context is None:
-            return False
-        stop: bool = self._context.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=fitted, **self._arguments
-        )
-        return stop
-
-    def _begun(self) -> "Task":
-        if self._context is not None:
-            self._context.call_on_fit_task_begin(estimator=self._estimator, **self._arguments)
-        return self
+from .saved import Midway
+from .tasks import Task
 
 
 class Display:
@@ -130,3 +78,34 @@ class Watch:
             self.display.close()
         if self.checkpoint is not None and broken_off:
             self.checkpoint.save(midway())
+
+
+@dataclass(frozen=True)
+class Onlookers:
+    """Who looks on at all runs of a fit."""
+
+    task: Task
+    """The fit, as a task of scikit-learn's."""
+    fitted: Callable[[Result], dict[str, Any]]
+    """The attributes of an estimator fitted with a result."""
+    callback: Callable[[Iteration], Any] | None = None
+    verbose: bool = False
+    checkpoint: Checkpoint | None = None
+
+    def at_run(self, task: Task) -> Watch:
+        """All that looks on at one run."""
+        return Watch(
+            callback=self.callback,
+            display=Display() if self.verbose else None,
+            checkpoint=self.checkpoint,
+            task=task,
+            fitted=self.fitted,
+        )
+
+    def end_fit(self, last: Result) -> None:
+        """The estimator is fitted; ``last`` is how the last run ended."""
+        if last.error is not None:
+            return
+        if self.checkpoint is not None and not last.interrupted:
+            self.checkpoint.remove()
+        self.task.end(dict)
