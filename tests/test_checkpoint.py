@@ -3,9 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -15,6 +12,7 @@ from arcmeans import SphericalKMeans
 from arcmeans._algorithms.registry import ALGORITHMS
 
 from .cases import CASES
+from .support import processes
 from .test_long_fits import BreakError, X, assert_same_fit, break_at
 
 
@@ -162,41 +160,31 @@ class TestCheckpoint:
         assert not path.exists()
 
 
-KILLED = """
-import os, signal, sys
-import numpy as np
-from arcmeans import SphericalKMeans
-path, algorithm, how = sys.argv[1:]
-X = np.random.default_rng(0).standard_normal((400, 9))
-def killed(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-def callback(step):
-    if step.iteration == 6 and how == "between":
-        killed()
-    if step.iteration == 6 and how == "writing":
-        os.replace = killed
-    if step.iteration == 6 and how == "interrupt":
-        os.kill(os.getpid(), signal.SIGINT)
-SphericalKMeans(7, random_state=0, algorithm=algorithm, callback=callback, checkpoint=path,
-                checkpoint_seconds=1e6 if how == "interrupt" else 0).fit(X)
-"""
+def fit_that_ends(path, algorithm, how):
+    """A fit whose process is killed, or interrupted, after the sixth pass."""
+
+    def callback(step):
+        if step.iteration == 6 and how == "between":
+            processes.kill_me()
+        if step.iteration == 6 and how == "writing":
+            os.replace = processes.kill_me
+        if step.iteration == 6 and how == "interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    seconds = 1e6 if how == "interrupt" else 0
+    options = {"random_state": 0, "checkpoint": path, "checkpoint_seconds": seconds}
+    SphericalKMeans(7, algorithm=algorithm, callback=callback, **options).fit(X)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@processes.needs_fork
 @pytest.mark.parametrize("how", ["between", "writing", "interrupt"])
 @pytest.mark.parametrize("algorithm", ["lloyd", "elkan", "simplified-hamerly"])
 def test_a_killed_process_is_taken_up(algorithm, how, path):
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), path, algorithm, how],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    ended = processes.run(fit_that_ends, path, algorithm, how)
     if how == "interrupt":
-        assert "KeyboardInterrupt" in result.stderr, result.stderr
+        assert "KeyboardInterrupt" in ended.err
     else:
-        assert result.returncode == -signal.SIGKILL, result.stderr
+        assert ended.code == -signal.SIGKILL, ended.err
     assert path.exists()
     passes = []
     options = {"n_clusters": 7, "random_state": 0, "algorithm": algorithm}

@@ -5,9 +5,10 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 import sysconfig
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from arcmeans._cli import main
 from arcmeans._cli.app import arcmeans as group
 
 from .cli_inputs import MATRIX_KINDS, TEXT_KINDS, matrix, matrix_file, sentences, text_file
+from .support import processes
 
 FILES = {"labels.csv", "model.safetensors", "clusters.json", "trace.csv", "report.html"}
 
@@ -335,19 +337,18 @@ def test_quiet_says_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize("name", [None, "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"])
 def test_lines_in_a_pipe_are_few_and_plain(name: str | None, topics: Path) -> None:
     """Whoever asks for colors in a pipe gets those, but never a bar."""
-    command = [sys.executable, "-m", "arcmeans", "cluster", "texts.csv", "-k", "4", "-o", "piped"]
-    environment = os.environ | ({name: "1"} if name else {})
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert re.sub("\x1b\\[[0-9;]*m", "", done.stderr).splitlines() == [
+    command = ["cluster", "texts.csv", "-k", "4", "-o", "piped"]
+    ended = processes.run(main, command, env={name: "1"} if name else {})
+    assert re.sub("\x1b\\[[0-9;]*m", "", ended.err).splitlines() == [
         "reading texts.csv",
         "120 documents, 40 terms",
         "clustering",
         "describing the clusters",
     ]
-    assert done.stdout.splitlines()[-1] == "report: piped/report.html"
-    assert "\x1b" not in done.stdout
+    assert ended.out.splitlines()[-1] == "report: piped/report.html"
+    assert "\x1b" not in ended.out
     if name != "TTY_COMPATIBLE":  # which older versions of rich do not know
-        assert ("\x1b" in done.stderr) is (name == "FORCE_COLOR")
+        assert ("\x1b" in ended.err) is (name == "FORCE_COLOR")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="terminals are another thing elsewhere")
@@ -379,28 +380,26 @@ def test_lines_on_a_terminal_that_cannot_move_its_cursor(topics: Path) -> None:
 
 def on_a_terminal(variables: dict[str, str]) -> tuple[int, str]:
     """The exit code of a command that fails, and what it and one before it say on a terminal."""
-    import pty
 
-    near, far = pty.openpty()
-    program = (
-        "import sys; from arcmeans._cli import main; "
-        "main(['cluster', 'texts.csv', '-k', '4', '-o', 'shown']); sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", program, "predict", "out", "nothing-here.txt"]
-    environment = os.environ | variables
-    with subprocess.Popen(command, stderr=far, stdout=subprocess.DEVNULL, env=environment) as child:
-        os.close(far)
-        shown = b""
-        while True:
-            try:
-                part = os.read(near, 65536)
-            except OSError:  # the other side is closed
-                break
-            shown += part
-            if not part:
-                break
+    def commands() -> None:
+        os.close(near)
+        main(["cluster", "texts.csv", "-k", "4", "-o", "shown"])
+        sys.exit(main(["predict", "out", "nothing-here.txt"]))
+
+    def read() -> None:
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(near, 65536):
+                shown.append(part)
+
+    near, far = os.openpty()
+    shown: list[bytes] = []
+    reader = threading.Thread(target=read)
+    reader.start()
+    ended = processes.run(commands, stderr=far, env=variables)
+    os.close(far)
+    reader.join()
     os.close(near)
-    return child.returncode, shown.decode()
+    return ended.code, b"".join(shown).decode()
 
 
 def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:

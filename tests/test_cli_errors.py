@@ -1,11 +1,11 @@
 """Bad input gets a clear answer, the right exit code, and leaves nothing behind."""
 
+import ctypes
 import errno
 import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 from arcmeans._cli import main
 
 from .cli_inputs import matrix, matrix_file, sentences, text_file
+from .support import processes
 
 Run = Callable[..., str]
 
@@ -521,31 +522,20 @@ def test_a_folder_to_write_in_is_needed(here: Path, fails: Run) -> None:
     assert "does not exist" in said
 
 
-WITHOUT_PRIVILEGES = """
-import ctypes, json, os, sys
-import arcmeans._cli.app
-before, commands = json.loads(sys.argv[1])
-for arguments in before:  # imports what a command imports when it is needed
-    assert arcmeans._cli.main(arguments) == 0
-if sys.platform == "linux":  # the capabilities by which root may do everything
-    header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
-    assert ctypes.CDLL(None).capset(header, none) == 0
-elif os.geteuid() == 0:
-    os.setgid(65534)
-    os.setuid(65534)
-sys.exit(json.dumps([arcmeans._cli.main(arguments) for arguments in commands]))
-"""
+def without_privileges(commands: list[tuple[str, ...]]) -> None:
+    """Runs commands as somebody who may not do everything; the last line has their exit codes."""
+    if sys.platform == "linux":  # the capabilities by which root may do everything
+        header, none = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+        assert ctypes.CDLL(None).capset(header, none) == 0
+    elif os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    sys.exit(json.dumps([main(list(arguments)) for arguments in commands]))
 
 
 def test_no_permission(here: Path) -> None:
     """Files that the owner cannot read: root too, who stays the owner but has no privileges."""
     (here / "open").mkdir(0o777)
-    text_file(here / "open", "folder")
-    matrix_file(here / "open", "npy")
-    before = [
-        ("cluster", "open/texts.folder", "-k", "2", "-o", "open/texts", "-q"),
-        ("cluster", "open/rows.npy", "-k", "2", "-o", "open/rows", "-q"),
-    ]
     text_file(here, "folder")
     (here / "texts.folder" / "a" / "secret.txt").touch(mode=0)
     (here / "secret.npy").touch(mode=0)
@@ -556,30 +546,29 @@ def test_no_permission(here: Path) -> None:
         ("cluster", "secret.npy", "-k", "2", "-o", "open/out"),
     ]
     try:
-        command = [sys.executable, "-c", WITHOUT_PRIVILEGES, json.dumps([before, commands])]
-        done = subprocess.run(command, capture_output=True, text=True)
+        ended = processes.run(without_privileges, commands)
     finally:
         here.chmod(0o755)
-    *said, codes = done.stderr.splitlines()
+    *said, codes = ended.err.splitlines()
     assert json.loads(codes) == [1, 1, 1]
     first, second, third = (i for i, line in enumerate(said) if ": error: " in line)
     assert said[first].startswith("arcmeans: error: out: Permission denied")
     assert "texts.folder/a/secret.txt: Permission denied" in said[second + 1]
     assert said[third] == "arcmeans: error: secret.npy: Permission denied"
-    left = sorted(path.name for path in (here / "open").iterdir())
-    assert left == ["rows", "rows.npy", "texts", "texts.folder"]
+    assert list((here / "open").iterdir()) == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is full")
 def test_full_disk_on_standard_output(model: Path) -> None:
-    command = [sys.executable, "-m", "arcmeans", "predict", "model", "texts.txt"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
-        "arcmeans: error: standard output: No space left on device"
-    )
-    assert "Traceback" not in done.stderr
+        ended = processes.run(leave, ["predict", "model", "texts.txt"], stdout=full.fileno())
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == "arcmeans: error: standard output: No space left on device"
+    assert "Traceback" not in ended.err
+
+
+def leave(arguments: list[str]) -> None:
+    sys.exit(main(arguments))
 
 
 @pytest.mark.parametrize(

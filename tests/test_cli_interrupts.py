@@ -1,5 +1,6 @@
 """Commands that are interrupted or killed: what is left is whole and says what it is."""
 
+import functools
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from arcmeans import SphericalKMeans
 from arcmeans._cli import console, main
 
 from .cli_inputs import sentences
+from .support import processes
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
 
@@ -98,20 +100,12 @@ def test_interrupted_while_reading(here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["rows.npy"]
 
 
-def killed(here: Path, place: str, *arguments: str) -> None:
+def killed(monkeypatch: pytest.MonkeyPatch, place: str, *arguments: str) -> None:
     """Runs a command in a process that is killed at its first call of ``place``."""
-    program = (
-        "import os, signal, sys\n"
-        "import arcmeans._cli.app\n"
-        "import importlib\n"
-        f"module, name = {place!r}.rsplit(':')\n"
-        "setattr(importlib.import_module(module), name,\n"
-        "        lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))\n"
-        "sys.exit(arcmeans._cli.main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, cwd=here, capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    with monkeypatch.context() as patch:
+        patch.setattr(place, processes.kill_me)
+        ended = processes.run(main, [*arguments])
+    assert ended.code == -signal.SIGKILL, ended.err
 
 
 def seen(here: Path) -> list[str]:
@@ -119,47 +113,49 @@ def seen(here: Path) -> list[str]:
     return sorted(path.name for path in here.iterdir() if not path.name.startswith("."))
 
 
-@pytest.mark.parametrize("place", ["arcmeans._cli.cluster:write_report", "os:rename"])
-def test_killed_while_writing_leaves_no_half_folder(place: str, here: Path) -> None:
-    killed(here, place, *CLUSTER)
+@pytest.mark.parametrize("place", ["arcmeans._cli.cluster.write_report", "os.rename"])
+def test_killed_while_writing_leaves_no_half_folder(
+    place: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(monkeypatch, place, *CLUSTER)
     assert seen(here) == ["rows.npy"]
     assert main([*CLUSTER, "-q"]) == 0
     assert len(list(Path("out").iterdir())) == 5
 
 
-def test_killed_while_replacing_leaves_the_old_folder(here: Path) -> None:
+def test_killed_while_replacing_leaves_the_old_folder(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main([*CLUSTER, "-q"]) == 0
     before = Path("out/labels.csv").read_bytes()
-    killed(here, "os:rename", *CLUSTER, "--force", "--seed", "5")
+    killed(monkeypatch, "os.rename", *CLUSTER, "--force", "--seed", "5")
     assert seen(here) == ["out", "rows.npy"]
     assert Path("out/labels.csv").read_bytes() == before
     assert len(list(Path("out").iterdir())) == 5
 
 
-def test_killed_predict_leaves_no_file(here: Path) -> None:
+def test_killed_predict_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main([*CLUSTER, "-q"]) == 0
-    killed(here, "os:fsync", "predict", "out", "rows.npy", "-o", "labels.csv")
+    killed(monkeypatch, "os.fsync", "predict", "out", "rows.npy", "-o", "labels.csv")
     assert seen(here) == ["out", "rows.npy"]
     assert main(["predict", "out", "rows.npy", "-o", "labels.csv", "-q"]) == 0
     assert Path("labels.csv").read_bytes() == Path("out/labels.csv").read_bytes()
 
 
-def test_killed_fit_goes_on_from_its_checkpoint(here: Path) -> None:
-    program = (
-        "import functools, os, signal, sys\n"
-        "import arcmeans._cli.cluster as cluster\n"
-        "from arcmeans._cli.console import Stage\n"
-        "cluster.SphericalKMeans = functools.partial(\n"
-        "    cluster.SphericalKMeans, checkpoint_seconds=0)\n"
-        "def reach(self, done, note=''):\n"
-        "    self.done = done\n"
-        "    if done == 5: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "Stage.reach = reach\n"
-        "sys.exit(arcmeans._cli.main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", f"import arcmeans._cli.app\n{program}", *CLUSTER]
-    done = subprocess.run([*command, "--checkpoint", "fit.npz"], cwd=here, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+def test_killed_fit_goes_on_from_its_checkpoint(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reach(self: console.Stage, done: float, note: str = "") -> None:
+        self.done = done
+        if done == 5:
+            processes.kill_me()
+
+    with monkeypatch.context() as patch:
+        always = functools.partial(SphericalKMeans, checkpoint_seconds=0)
+        patch.setattr("arcmeans._cli.cluster.SphericalKMeans", always)
+        patch.setattr(console.Stage, "reach", reach)
+        ended = processes.run(main, [*CLUSTER, "--checkpoint", "fit.npz"])
+    assert ended.code == -signal.SIGKILL, ended.err
     assert seen(here) == ["fit.npz", "rows.npy"]
     assert main([*CLUSTER, "--checkpoint", "fit.npz", "-q"]) == 0
     assert main([*CLUSTER[:-1], "whole", "-q"]) == 0
@@ -170,11 +166,7 @@ def test_killed_fit_goes_on_from_its_checkpoint(here: Path) -> None:
 def test_reader_of_a_pipe_that_leaves(here: Path) -> None:
     assert main([*CLUSTER, "-q"]) == 0
     np.save("many.npy", np.random.RandomState(0).standard_normal((100_000, 8)))
-    command = [sys.executable, "-m", "arcmeans", "predict", "out", "many.npy"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        child.stdout.readline()
-        child.stdout.close()
-        assert child.stderr.read() == b"reading many.npy\n"
-    assert child.returncode == 141
+    ended = processes.run_for_a_line(lambda: sys.exit(main(["predict", "out", "many.npy"])))
+    assert ended.code == 141
+    assert ended.out == "id,label,similarity,second_label,second_similarity\n"
+    assert ended.err == "reading many.npy\n"

@@ -1,6 +1,5 @@
 """``predict`` streams: memory does not grow with the source."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,31 +7,31 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from arcmeans._cli import main
+from arcmeans._cli import main, predict
 
 from .cli_inputs import sentences
 from .marks import measures_memory
+from .support import processes
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+    processes.reads_proc,
     measures_memory,
 ]
 
-PROGRAM = """
-import re, sys
-import arcmeans._cli.app, arcmeans._cli.predict
-arcmeans._cli.predict.part_size = lambda k: 1000
-code = arcmeans._cli.main(sys.argv[1:])
-print(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1], file=sys.stderr)
-sys.exit(code)
-"""
-
 
 def peak(*arguments: str) -> float:
-    """Megabytes at most."""
-    command = [sys.executable, "-c", PROGRAM, *arguments, "-q", "--threads", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stderr.split()[-1]) / 1024
+    """Megabytes that a command takes at most."""
+    ended = processes.run(print_peak, [*arguments, "-q", "--threads", "1"])
+    assert ended.code == 0, ended.err
+    return float(ended.err.split()[-1])
+
+
+def print_peak(arguments: list[str]) -> None:
+    predict.part_size = lambda k: 1000
+    processes.forget_peak()
+    code = main(arguments)
+    print(processes.status_mb("VmHWM"), file=sys.stderr)
+    sys.exit(code)
 
 
 @pytest.fixture(autouse=True)

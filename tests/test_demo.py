@@ -1,7 +1,5 @@
 """The demonstration: what it reads, what it prints, and how it ends."""
 
-import os
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,6 +11,8 @@ import scipy.sparse as sp
 from arcmeans import SphericalKMeans, demo
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._demo import demonstration, docstrings, tables
+
+from .support import processes
 
 MODULE = '''"""A module."""
 
@@ -266,18 +266,10 @@ def test_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     assert "Interrupted" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pipes close in another way elsewhere")
-def test_closed_pipe(small_library: Path) -> None:
-    program = (
-        "import sys, sysconfig; from arcmeans import demo; "
-        f"sysconfig.get_path = {{'stdlib': {str(small_library)!r}}}.__getitem__; "
-        "sys.exit(demo.main(['-k', '3']))"
-    )
-    command = [sys.executable, "-c", program]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 141
+@processes.needs_fork
+@pytest.mark.usefixtures("small_library")
+def test_closed_pipe() -> None:
+    ended = processes.run_for_a_line(lambda: sys.exit(demo.main(["-k", "3"])))
+    assert ended.code == 141
+    assert ended.err == ""
+    assert ended.out

@@ -2,13 +2,15 @@
 
 import os
 import re
-import subprocess
+import runpy
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from .cli_inputs import sentences
+from .support import processes
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SAYS = {
@@ -22,17 +24,17 @@ SAYS = {
 
 
 def run(name, *arguments):
+    return processes.run(as_script, name, arguments, env={"MPLBACKEND": "agg"})
+
+
+def as_script(name, arguments):
+    path = EXAMPLES / f"{name}.py"
+    sys.argv = [str(path), *map(str, arguments)]
     # A later version of another package may warn of what it will change.
     strict = os.environ["ARCMEANS_WARNINGS"] == "errors"
-    later = ("DeprecationWarning", "FutureWarning", "PendingDeprecationWarning")
-    filters = [f"-W{'error' if strict else 'ignore'}::{category}" for category in later]
-    return subprocess.run(
-        [sys.executable, *filters, EXAMPLES / f"{name}.py", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"},
-    )
+    for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
+        warnings.simplefilter("error" if strict else "ignore", category)
+    runpy.run_path(str(path), run_name="__main__")
 
 
 def test_every_example_is_listed():
@@ -50,17 +52,19 @@ def arguments(tmp_path):
     return {"explaining": [tmp_path]}
 
 
+@processes.needs_fork
 @pytest.mark.parametrize("name", SAYS)
 def test_example(name, arguments):
     done = run(name, *arguments.get(name, []))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert re.search(SAYS[name], done.stdout, re.DOTALL), done.stdout
+    assert done.code == 0, done.err
+    assert done.err == ""
+    assert re.search(SAYS[name], done.out, re.DOTALL), done.out
 
 
+@processes.needs_fork
 def test_a_picture_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     done = run("choosing_k", tmp_path / "path.png")
-    assert done.returncode == 0, done.stderr
-    assert "drawn to path.png" in done.stdout
+    assert done.code == 0, done.err
+    assert "drawn to path.png" in done.out
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")

@@ -1,11 +1,12 @@
 """The experiments: the paper's figures, fits that resume, and what the tables say."""
 
 import csv
+import os
 import re
 import runpy
 import signal
-import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -41,6 +42,7 @@ from experiments.fits import Fit
 from experiments.paper import Method
 
 from .marks import measures_memory
+from .support import processes
 
 ROOT = Path(__file__).parent.parent
 UNIFORM = Method("uniform", None)
@@ -387,31 +389,31 @@ def test_interrupted(experiment, file, tmp_path, done, monkeypatch, capsys):
     assert len(done) == len(set(done)) == len(lines(tmp_path / "runs.csv"))
 
 
+@processes.needs_fork
 @pytest.mark.threads
 def test_ctrl_c_and_the_same_command_again(tmp_path):
     """A process of its own, stopped by a real SIGINT in the midst of the fits."""
     words = ["--rows", "3000", "--k", "40", "--repeats", "8", "--algorithms", "lloyd", "elkan"]
-    command_line = [sys.executable, "-m", "experiments.table3", *words, "--out", tmp_path / "out"]
+    command_line = [*words, "--out", str(tmp_path / "out")]
     runs = tmp_path / "out" / "runs.csv"
-    running = subprocess.Popen(
-        command_line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        while not (runs.exists() and runs.read_bytes().count(b"\n") > 1):
-            assert running.poll() is None, running.stderr.read()
-            time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
-        said = running.communicate()[1]
-    finally:
-        running.kill()
-    assert running.returncode == 130, said
-    assert "Traceback" not in said
+    ended = processes.run(interrupted_once_a_fit_is_in, runs, command_line)
+    assert ended.code == 130, ended.err
+    assert "Traceback" not in ended.err
     first = runs.read_bytes()
     assert 2 <= first.count(b"\n") < 17
-    subprocess.run(command_line, cwd=ROOT, check=True, capture_output=True)
+    assert command.main(table3.EXPERIMENT, command_line) == 0
     assert runs.read_bytes().startswith(first)
     assert len(lines(runs)) == 2 * 8
-    assert (tmp_path / "out" / "table3.svg").exists()
+
+
+def interrupted_once_a_fit_is_in(runs, command_line):
+    def interrupt():
+        while not (runs.exists() and runs.read_bytes().count(b"\n") > 1):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    sys.exit(command.main(table3.EXPERIMENT, command_line))
 
 
 def test_one_process_at_a_time(file, tmp_path, capsys):

@@ -1,5 +1,6 @@
 """Mini batches: exact sums over a stream, held against a plain loop, and scikit-learn's manners."""
 
+import os
 import pickle
 import re
 import signal
@@ -16,7 +17,7 @@ from arcmeans import MiniBatchSphericalKMeans, SphericalKMeans, _core
 from arcmeans._minibatch import stream as running_sums
 
 from .oracle import unit
-from .test_running import run_python
+from .support import processes
 
 WEIGHTS_ARE_CHANCES = "fit draws its batches by weight: a row of weight 2 is not two rows"
 CONTAINERS = {
@@ -496,38 +497,30 @@ def test_verbose_prints_a_line_a_batch(capsys):
     assert lines[0].startswith("batch 1 of at most 600: mean inertia ")
 
 
+@processes.needs_fork
 def test_ctrl_c_leaves_the_estimator_fitted():
-    result = run_python(
-        """
-        import os, signal, warnings
-        import numpy as np
-        from arcmeans import MiniBatchSphericalKMeans
-        from arcmeans._minibatch.stream import Stream
-        steps, step = [], Stream.step
-        def step_and_interrupt(self, *arguments):
-            steps.append(1)
-            if len(steps) == 5:
-                os.kill(os.getpid(), signal.SIGINT)
-            return step(self, *arguments)
-        Stream.step = step_and_interrupt
-        X = np.random.default_rng(0).standard_normal((20000, 60)).astype(np.float32)
-        model = MiniBatchSphericalKMeans(
-            200, max_iter=10**6, max_no_improvement=None, random_state=0, n_threads=1
-        )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                model.fit(X)
-            except KeyboardInterrupt:
-                print("interrupted", model.n_steps_)
-        assert "Interrupted after" in str(caught[-1].message), caught
-        assert np.array_equal(model.predict(X), model.labels_)
-        assert model.n_steps_ == 5
-        model.partial_fit(X[:100])
-        """
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("interrupted")
+    ended = processes.run(interrupted_in_the_fifth_batch)
+    assert ended.code == 0, ended.err
+
+
+def interrupted_in_the_fifth_batch():
+    steps, step = [], running_sums.Stream.step
+
+    def step_and_interrupt(self, *arguments):
+        steps.append(1)
+        if len(steps) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step(self, *arguments)
+
+    running_sums.Stream.step = step_and_interrupt
+    X = np.random.default_rng(0).standard_normal((20000, 60)).astype(np.float32)
+    endless = {"max_iter": 10**6, "max_no_improvement": None}
+    model = MiniBatchSphericalKMeans(200, **endless, random_state=0, n_threads=1)
+    with pytest.warns(match="Interrupted after"), pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert model.n_steps_ == 5
+    model.partial_fit(X[:100])
 
 
 def test_an_interrupted_batch_is_taken_whole(monkeypatch):

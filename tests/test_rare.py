@@ -1,21 +1,20 @@
 """Rare features: lists and lines that follow every move, and what centers may take."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from arcmeans._algorithms.options import EngineOptions
-from arcmeans._centers.placing import place_sums, sums_of
+from arcmeans._centers.placing import place_rows, place_sums, sums_of
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._engines.places import memory_engine
 from arcmeans._rows import census
 from arcmeans._rows.census import frequent
 from arcmeans._rows.unit_rows import unit_rows
+from arcmeans._run.loop import run
 
 from .marks import measures_memory
+from .support import processes
 from .test_sieve import Pushed, assert_bounds_hold, best_by_reference, full, split, topics
 
 
@@ -141,41 +140,28 @@ def test_no_more_features_are_frequent_than_the_rows_are_worth(monkeypatch):
         assert 10 * k * often.count(k) <= 8 * 143
 
 
-PROGRAM = """
-import numpy as np, scipy.sparse as sp
-from arcmeans._centers.placing import place_rows
-from arcmeans._algorithms.options import EngineOptions
-from arcmeans._engines.memory import MemoryEngine
-from arcmeans._run.loop import run
-from arcmeans._rows.unit_rows import unit_rows
-
-def peak():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
-
-rng = np.random.default_rng(0)
-n, d, k = 2000, 600_000, 400
-common = np.arange(n)[:, None] % 20 * 25 + rng.integers(0, 60, (n, 40))
-own = rng.integers(500, d, (n, 300))
-features = np.hstack([common, own])
-values = np.tile(np.repeat([1.0, 0.1], [40, 300]), n)
-X = sp.csr_array((values, features.ravel(), np.arange(n + 1) * 340), (n, d))
-rows = unit_rows(X)
-before = peak()
-centers = place_rows(rows, rows, np.arange(k))
-result = run(MemoryEngine(rows, k, EngineOptions("sieve")), centers, max_iter=4)
-print(centers.n_frequent, peak() - before, len(result.iterations))
-"""
+def print_what_centers_take():
+    rng = np.random.default_rng(0)
+    n, d, k = 2000, 600_000, 400
+    common = np.arange(n)[:, None] % 20 * 25 + rng.integers(0, 60, (n, 40))
+    own = rng.integers(500, d, (n, 300))
+    features = np.hstack([common, own])
+    values = np.tile(np.repeat([1.0, 0.1], [40, 300]), n)
+    rows = unit_rows(sp.csr_array((values, features.ravel(), np.arange(n + 1) * 340), (n, d)))
+    processes.forget_peak()
+    before = processes.status_mb("VmHWM")
+    centers = place_rows(rows, rows, np.arange(k))
+    result = run(MemoryEngine(rows, k, EngineOptions("sieve")), centers, max_iter=4)
+    print(centers.n_frequent, processes.status_mb("VmHWM") - before, len(result.iterations))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@processes.reads_proc
 @measures_memory
 def test_centers_of_many_features_take_no_more_than_they_may():
     """All sums of all centers would be 1.9 gigabytes; they may take 64 megabytes."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    )
-    n_frequent, megabytes, passes = done.stdout.split()
+    ended = processes.run(print_what_centers_take)
+    assert ended.code == 0, ended.err
+    n_frequent, megabytes, passes = ended.out.split()
     assert int(passes) == 4
     assert 10 * 400 * int(n_frequent) <= census.SMALL
     assert float(megabytes) < 400

@@ -17,7 +17,10 @@ from joblib import Parallel, delayed
 import arcmeans
 from arcmeans import SphericalKMeans, _core
 from arcmeans._algorithms.registry import ALGORITHMS
+from arcmeans._engines.memory import MemoryEngine
 from arcmeans._support.checks import threads
+
+from .support import processes
 
 X = np.random.default_rng(0).random((600, 24))
 
@@ -60,59 +63,47 @@ def test_inside_joblib(backend):
         assert np.array_equal(got, labels(seed))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork")
+@processes.needs_fork
 def test_survives_fork():
     expected = labels(1)  # threads have run in the parent
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if np.array_equal(labels(1), expected) else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    ended = processes.run(lambda: sys.exit(not np.array_equal(labels(1), expected)))
+    assert ended.code == 0, ended.err
 
 
+@processes.needs_fork
 def test_ctrl_c_leaves_the_estimator_fitted():
     """The interrupt comes in the middle of a pass: the result so far is kept and consistent."""
-    result = run_python(
-        """
-        import os, signal, threading, warnings
-        import numpy as np
-        from arcmeans import SphericalKMeans
-        from arcmeans._engines.memory import MemoryEngine
-        X = np.random.default_rng(0).standard_normal((60000, 60)).astype(np.float32)
-        passes, assign = [], MemoryEngine.assign
-        def assign_and_interrupt(self, centers):
-            passes.append(1)
-            if len(passes) == 2:
-                threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
-            return assign(self, centers)
-        MemoryEngine.assign = assign_and_interrupt
-        model = SphericalKMeans(200, random_state=0, max_iter=100000, n_threads=1)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                model.fit(X)
-            except KeyboardInterrupt:
-                print("interrupted", model.n_iter_, len(model.trace_))
-        assert "Interrupted after" in str(caught[-1].message), caught
-        assert np.array_equal(model.predict(X), model.labels_)
-        assert 2 <= model.n_iter_ < 1000
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        """
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("interrupted")
+    ended = processes.run(interrupted_in_the_second_pass)
+    assert ended.code == 0, ended.err
+
+
+def interrupted_in_the_second_pass():
+    rows = np.random.default_rng(0).standard_normal((60000, 60)).astype(np.float32)
+    passes, assign = [], MemoryEngine.assign
+
+    def assign_and_interrupt(self, centers):
+        passes.append(1)
+        if len(passes) == 2:
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return assign(self, centers)
+
+    MemoryEngine.assign = assign_and_interrupt
+    model = SphericalKMeans(200, random_state=0, max_iter=100000, n_threads=1)
+    with pytest.warns(match="Interrupted after"), pytest.raises(KeyboardInterrupt):
+        model.fit(rows)
+    assert np.array_equal(model.predict(rows), model.labels_)
+    assert 2 <= model.n_iter_ < 1000
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_by_the_last_iteration_is_not_swallowed(monkeypatch):
-    from arcmeans._engines import memory as engine
-
-    assign = engine.MemoryEngine.assign
+    assign = MemoryEngine.assign
 
     def assign_interrupted(self, centers):
         signal.raise_signal(signal.SIGINT)
         return assign(self, centers)
 
-    monkeypatch.setattr(engine.MemoryEngine, "assign", assign_interrupted)
+    monkeypatch.setattr(MemoryEngine, "assign", assign_interrupted)
     model = SphericalKMeans(1)
     with pytest.raises(KeyboardInterrupt), pytest.warns(match="Interrupted after 1 iterations"):
         model.fit(X)

@@ -4,9 +4,7 @@ import itertools
 import json
 import os
 import pickle
-import subprocess
-import sys
-import textwrap
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from arcmeans._seeding.methods import METHODS
 
 from .cases import CASES
 from .marks import measures_memory
+from .support import processes
 from .test_long_fits import BreakError, break_at
 from .test_seeding import text_like
 
@@ -143,16 +142,14 @@ class TestStore:
             RowStore.write(tmp_path / "rows", broken())
         assert list(tmp_path.iterdir()) == []
 
+    @processes.needs_fork
     def test_a_killed_write_leaves_no_store(self, tmp_path):
-        code = textwrap.dedent("""
-            import os, signal, sys, numpy as np, arcmeans
-            def batches():
-                yield np.eye(3)
-                os.kill(os.getpid(), signal.SIGKILL)
-            arcmeans.RowStore.write(sys.argv[1], batches())
-        """)
-        done = subprocess.run([sys.executable, "-c", code, tmp_path / "rows"], check=False)
-        assert done.returncode == -9
+        def batches():
+            yield np.eye(3)
+            processes.kill_me()
+
+        ended = processes.run(RowStore.write, tmp_path / "rows", batches())
+        assert ended.code == -signal.SIGKILL, ended.err
         (left,) = tmp_path.iterdir()
         with pytest.raises(ValueError, match=f"is not a row store: it has no {HEADER}"):
             RowStore.open(left)
@@ -335,49 +332,36 @@ class TestFit:
             model = SphericalKMeans(3, random_state=0).fit(stored(tmp_path, X))
         assert model.labels_[[0, 7]].tolist() == [-1, -1]
 
-    @pytest.mark.skipif(sys.platform != "linux", reason="counts what only Linux tells")
+    @processes.reads_proc
     @measures_memory
     def test_memory_does_not_grow_with_the_entries(self, tmp_path):
         """Four times the entries in as many rows: the same memory, and far less than the rows."""
-        code = textwrap.dedent("""
-            import resource, sys
-            import arcmeans
-            from pathlib import Path
-
-            def anonymous():
-                lines = Path("/proc/self/status").read_text().splitlines()
-                return next(int(l.split()[1]) for l in lines if l.startswith("RssAnon")) * 1024
-
-            peak = 0
-            def look(step):
-                global peak
-                peak = max(peak, anonymous())
-
-            small = arcmeans.RowStore.open(sys.argv[1])
-            options = dict(n_clusters=4, random_state=0, max_iter=4, n_threads=1)
-            arcmeans.SphericalKMeans(**options, memory_limit=2**20).fit(small)
-            before = anonymous()
-            store = arcmeans.RowStore.open(sys.argv[2])
-            arcmeans.SphericalKMeans(**options, memory_limit=2**22, callback=look).fit(store)
-            print(peak - before)
-        """)
         grown = {}
         rng = np.random.default_rng(0)
         for width in (100, 400):
             X = [rng.random((500, width), np.float32) for _ in range(40)]
             X = [sp.hstack([x, sp.csr_array((500, 400 - width), dtype=np.float32)]) for x in X]
-            RowStore.write(tmp_path / f"{width}", X)
-            RowStore.write(tmp_path / f"small-{width}", X[:1])
-            done = subprocess.run(
-                [sys.executable, "-c", code, tmp_path / f"small-{width}", tmp_path / f"{width}"],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            grown[width] = int(done.stdout)
-        entries = 20_000 * 400 * 8
+            store = RowStore.write(tmp_path / f"{width}", X)
+            ended = processes.run(print_peak_of_a_fit, store)
+            assert ended.code == 0, ended.err
+            grown[width] = float(ended.out)
+        entries = 20_000 * 400 * 8 / 2**20
         assert grown[400] < entries / 8
         assert abs(grown[400] - grown[100]) < entries / 16
+
+
+def print_peak_of_a_fit(store):
+    """Megabytes of private memory, beyond what was there before."""
+    processes.forget_peak()
+    before = peak = processes.status_mb("RssAnon")
+
+    def look(step):
+        nonlocal peak
+        peak = max(peak, processes.status_mb("RssAnon"))
+
+    options = {"random_state": 0, "max_iter": 4, "n_threads": 1, "memory_limit": 2**22}
+    SphericalKMeans(4, **options, callback=look).fit(store)
+    print(peak - before)
 
 
 def test_the_folder_is_documented():
