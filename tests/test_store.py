@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from arcmeans import RowStore, SphericalKMeans, seed
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._algorithms.sieve import bound_bytes
-from arcmeans._rows.store import HEADER
+from arcmeans._rows.store_header import HEADER
 from arcmeans._seeding.methods import METHODS
 
 from .cases import CASES

@@ -23,6 +23,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from .._rows.blocks import first_not_finite
 from .._rows.matrix_market import read_matrix_market
 from .._rows.store import RowStore
 from .console import UserError
@@ -143,16 +144,10 @@ def as_floats(X: Any, name: str, first: int = 0) -> Any:
     X = sp.csr_array(X) if sp.issparse(X) else X
     for i in range(0, X.shape[0], PART):
         part = X[i : i + PART]
-        bad = ~np.isfinite(part.data if sp.issparse(part) else part)
-        if bad.any():
-            at = int(np.argmax(bad))
-            row = (
-                np.searchsorted(part.indptr, at, "right") - 1
-                if sp.issparse(part)
-                else at // X.shape[1]
-            )
+        row = first_not_finite(part)
+        if row >= 0:
             raise UserError(
-                f"{name}: contains NaN or infinity, first in row {first + i + int(row)} (from 0); "
+                f"{name}: contains NaN or infinity, first in row {first + i + row} (from 0); "
                 "every value must be finite."
             )
     return X

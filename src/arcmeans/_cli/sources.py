@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .._report.results import NamedRows
-from .._rows.store import HEADER as STORE_HEADER
 from .._rows.store import RowStore
+from .._rows.store_header import HEADER as STORE_HEADER
 from . import line_files, matrices, text_files
 from .console import Console, UserError, counted
 from .documents import Document, TextOptions, TextSource

@@ -23,24 +23,32 @@ def checked_rows(
     n_threads: int,
 ) -> Rows:
     """Validated unit rows of X. ``check`` is scikit-learn's, or its like for an estimator."""
-    check_unmasked("X", X)
-    X, dtype = as_native(X)
-    checked = check(X, accept_sparse="csr", dtype=dtype, order="C", ensure_all_finite=False)
+    matrix, owned = as_matrix(X, "X", check)
     return unit_rows(
-        checked,
-        sample_weight=checked_weights(sample_weight, checked.shape[0]),
+        matrix,
+        sample_weight=checked_weights(sample_weight, matrix.shape[0]),
         n_threads=n_threads,
-        owned=_is_a_copy(checked, X),
+        owned=owned,
     )
 
 
-def as_native(X: Any) -> tuple[Any, Any]:
-    """X in the byte order of this machine, and the dtypes it may be taken in."""
+def as_matrix(X: Any, name: str, check: Callable[..., Any]) -> tuple[Any, bool]:
+    """X as CSR or a C-contiguous array, of float32 or float64 in the byte order of this machine.
+
+    Also whether the arrays of the matrix are nobody else's. ``check`` is as for ``checked_rows``.
+    """
+    check_unmasked(name, X)
     if isinstance(X, np.ndarray) or sp.issparse(X):
         X = X.astype(X.dtype.newbyteorder("="), copy=False)
-    if getattr(X, "dtype", None) == np.float16:
-        return X, np.float32
-    return X, [np.float64, np.float32]
+    half = getattr(X, "dtype", None) == np.float16
+    matrix = check(
+        X,
+        accept_sparse="csr",
+        dtype=np.float32 if half else [np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+    )
+    return matrix, _is_a_copy(matrix, X)
 
 
 def check_enough(rows: AnyCensus, n_clusters: int) -> None:

@@ -6,52 +6,19 @@ Rows are stored as they came, in canonical form: features ascending, none twice,
 finite. A store is written under another name beside its place and renamed once it is complete.
 """
 
-import json
-import math
-import mmap
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.lib import format as npy
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from .._support.files import folder_written_whole
-from .containers import as_native, check_unmasked
-from .unit_rows import MAX_FEATURES, canonical
-
-HEADER = "arcmeans-rows.json"
-FORMAT = 1
-"""Of the folder. One of another format is refused."""
-_SPACE = 128  # bytes for the header of a .npy file, rewritten when its length is known
-
-
-@dataclass(frozen=True)
-class _Header:
-    format: int
-    kind: str
-    """``sparse`` or ``dense``."""
-    dtype: str
-    n_rows: int
-    n_features: int
-    n_entries: int
-    """Stored entries; for dense rows, all."""
-
-    def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """The dtype and shape of each file."""
-        if self.kind == "dense":
-            return {"values": (self.dtype, (self.n_rows, self.n_features))}
-        return {
-            "indptr": ("int64", (self.n_rows + 1,)),
-            "indices": ("int32", (self.n_entries,)),
-            "data": (self.dtype, (self.n_entries,)),
-            "frequency": ("int64", (self.n_features,)),
-        }
+from .npy_files import MappedArray
+from .store_header import HEADER, Header
+from .store_writing import write_batches
 
 
 class RowStore:
@@ -83,7 +50,7 @@ class RowStore:
     ((300, 50), (300,))
     """
 
-    def __init__(self, path: Path, header: _Header) -> None:
+    def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         self.shape = (header.n_rows, header.n_features)
         self.dtype = np.dtype(header.dtype)
@@ -123,8 +90,8 @@ class RowStore:
                 f"{os.fspath(place.parent)!r} does not."
             )
         with folder_written_whole(place) as folder:
-            header = _write_all(folder, batches)
-            (folder / HEADER).write_text(json.dumps(asdict(header), indent=2) + "\n", "utf-8")
+            header = write_batches(folder, batches)
+            (folder / HEADER).write_text(header.to_json(), "utf-8")
         return cls.open(place)
 
     @classmethod
@@ -141,7 +108,7 @@ class RowStore:
                 f"path={os.fspath(path)!r} is not a row store: it has no {HEADER}."
             ) from None
         try:
-            header = _read_header(text)
+            header = Header.from_json(text)
             return cls(place, header)
         except (ValueError, TypeError, KeyError, OSError) as error:
             raise ValueError(
@@ -167,8 +134,8 @@ class RowStore:
         parts = (self._array("data")[at], self._array("indices")[at], starts - starts[0])
         return sp.csr_array(parts, shape=(end - begin, self.shape[1]))
 
-    def mapped(self, name: str) -> "MappedArray":
-        """One of the files."""
+    def mapped(self, name: str) -> MappedArray:
+        """The array of one of the files."""
         return self._files[name]
 
     def _array(self, name: str) -> NDArray[Any]:
@@ -186,186 +153,3 @@ class RowStore:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(RowStore.open(state["path"]).__dict__)
-
-
-class MappedArray:
-    """An array in a ``.npy`` file, mapped into memory, with a say in what stays there."""
-
-    def __init__(self, path: Path, dtype: str, shape: tuple[int, ...]) -> None:
-        with path.open("rb") as file:
-            if npy.read_magic(file) != (1, 0):
-                raise ValueError(f"{path.name} is of another version of the .npy format")
-            found, fortran, stored = npy.read_array_header_1_0(file)
-            if (found, fortran, stored) != (shape, False, np.dtype(dtype)):
-                raise ValueError(
-                    f"{path.name} holds {stored} of shape {found}, not {dtype} of shape {shape}"
-                )
-            self._begin = file.tell()
-            size = math.prod(shape) * stored.itemsize
-            there = path.stat().st_size - self._begin
-            if there != size:
-                raise ValueError(f"{path.name} has {there} bytes of data, not {size}")
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        flat = np.frombuffer(self._map, stored, math.prod(shape), self._begin)
-        self.array: NDArray[Any] = flat.reshape(shape)
-
-    def soon(self, begin: int, end: int) -> None:
-        """Elements that will be read next: the system may fetch them meanwhile."""
-        self._advise("MADV_WILLNEED", begin, end)
-
-    def done(self, begin: int, end: int) -> None:
-        """Elements that are not needed for now: they leave the memory of this process, and stay
-        in the page cache while the system has room."""
-        self._advise("MADV_DONTNEED", begin, end)
-
-    def _advise(self, advice: str, begin: int, end: int) -> None:
-        option = getattr(mmap, advice, None)
-        width = self.array.itemsize * math.prod(self.array.shape[1:])
-        first = (self._begin + begin * width) // mmap.PAGESIZE * mmap.PAGESIZE
-        length = self._begin + end * width - first
-        if option is not None and length > 0:
-            self._map.madvise(option, first, length)
-
-
-class _Column:
-    """An array in a ``.npy`` file that grows."""
-
-    def __init__(self, folder: Path, name: str, dtype: Any, width: int | None = None) -> None:
-        self._file: IO[bytes] = (folder / f"{name}.npy").open("wb")
-        self._file.write(bytes(_SPACE))
-        self._dtype, self._width = np.dtype(dtype), width
-        self.length = 0
-
-    def append(self, array: NDArray[Any]) -> None:
-        np.ascontiguousarray(array, self._dtype).tofile(self._file)
-        self.length += len(array)
-
-    def close(self) -> None:
-        shape = (self.length,) if self._width is None else (self.length, self._width)
-        fields = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
-        text = repr(fields).encode("latin1")
-        text += b" " * (_SPACE - 11 - len(text)) + b"\n"
-        self._file.seek(0)
-        self._file.write(npy.magic(1, 0) + len(text).to_bytes(2, "little") + text)
-        self._file.close()
-
-
-def _write_all(folder: Path, batches: Iterable[Any]) -> _Header:
-    """All batches into the columns of a folder."""
-    if sp.issparse(batches) or isinstance(batches, np.ndarray):
-        raise TypeError(
-            f"batches is a single {type(batches).__name__}; it should be an iterable of blocks of "
-            "rows. For one block: [X]."
-        )
-    columns: dict[str, _Column] = {}
-    kind, dtype, n_features, n_rows, n_entries = "", np.dtype(float), 0, 0, 0
-    frequency = np.empty(0, np.int64)
-    try:
-        for number, given in enumerate(batches):
-            name = f"batch {number}"
-            block = _checked(given, name)
-            if block.shape[0] == 0:
-                continue
-            if not columns:
-                kind, dtype = "sparse" if sp.issparse(block) else "dense", block.dtype
-                n_features = block.shape[1]
-                frequency = np.zeros(n_features, np.int64)
-                columns = _columns(folder, kind, dtype, n_features)
-            _check_alike(block, name, kind, dtype, n_features)
-            if kind == "sparse":
-                n_entries += _append_sparse(columns, block, name, n_rows, n_entries, frequency)
-            else:
-                _append_dense(columns, block, name, n_rows)
-                n_entries += block.size
-            n_rows += block.shape[0]
-        if not columns:
-            raise ValueError("batches has no rows; a row store needs at least one.")
-        if kind == "sparse":
-            columns["frequency"].append(frequency)
-    finally:
-        for column in columns.values():
-            column.close()
-    return _Header(FORMAT, kind, dtype.name, n_rows, n_features, n_entries)
-
-
-def _columns(folder: Path, kind: str, dtype: Any, n_features: int) -> dict[str, _Column]:
-    if kind == "dense":
-        return {"values": _Column(folder, "values", dtype, n_features)}
-    types = {"indptr": np.int64, "indices": np.int32, "data": dtype, "frequency": np.int64}
-    columns = {name: _Column(folder, name, each) for name, each in types.items()}
-    columns["indptr"].append(np.zeros(1, np.int64))
-    return columns
-
-
-def _checked(given: Any, name: str) -> Any:
-    check_unmasked(name, given)
-    given, dtype = as_native(given)
-    return check_array(
-        given,
-        accept_sparse="csr",
-        dtype=dtype,
-        order="C",
-        ensure_all_finite=False,
-        ensure_min_samples=0,
-        input_name=name,
-    )
-
-
-def _check_alike(block: Any, name: str, kind: str, dtype: Any, n_features: int) -> None:
-    found = "sparse" if sp.issparse(block) else "dense"
-    if found != kind:
-        raise ValueError(f"{name} is {found}, but those before it are {kind}.")
-    if block.shape[1] != n_features:
-        raise ValueError(
-            f"{name} has {block.shape[1]} features, but those before it have {n_features}."
-        )
-    if block.dtype != dtype:
-        raise ValueError(f"{name} has dtype {block.dtype}, but those before it have {dtype}.")
-    if n_features > MAX_FEATURES:
-        raise ValueError(f"{name} has {n_features} features; the limit is {MAX_FEATURES}.")
-
-
-def _append_sparse(
-    columns: dict[str, _Column],
-    block: Any,
-    name: str,
-    n_rows: int,
-    n_entries: int,
-    frequency: NDArray[np.int64],
-) -> int:
-    found, inspection, counts = canonical(block, False, name)
-    if inspection.not_finite_row >= 0:
-        _raise_not_finite(name, inspection.not_finite_row, n_rows)
-    frequency += counts
-    columns["indptr"].append(found.starts[1:] + n_entries)
-    columns["indices"].append(found.indices)
-    columns["data"].append(found.data)
-    return len(found.data)
-
-
-def _append_dense(columns: dict[str, _Column], block: Any, name: str, n_rows: int) -> None:
-    finite = np.isfinite(block).all(axis=1)
-    if not finite.all():
-        _raise_not_finite(name, int(np.argmin(finite)), n_rows)
-    columns["values"].append(block)
-
-
-def _raise_not_finite(name: str, row: int, n_rows: int) -> None:
-    raise ValueError(
-        f"{name} contains NaN or infinity (first in its row {row}, row {n_rows + row} of the "
-        "store); every value must be finite."
-    )
-
-
-def _read_header(text: str) -> _Header:
-    fields = json.loads(text)
-    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-        raise ValueError(f"{HEADER} is not of format {FORMAT}")
-    header = _Header(**fields)
-    if header.kind not in ("sparse", "dense") or header.dtype not in ("float32", "float64"):
-        raise ValueError(f"{HEADER} names kind {header.kind!r} and dtype {header.dtype!r}")
-    for name in ("n_rows", "n_features", "n_entries"):
-        number = getattr(header, name)
-        if type(number) is not int or number < 0 or header.n_rows < 1 or header.n_features < 1:
-            raise ValueError(f"{HEADER} has {name}={number!r}")
-    return header

@@ -71,7 +71,7 @@ def _unit_sparse(
     owned = owned or X.has_been_copied
     starts, indices, data = X.starts, X.indices, X.data
     if found.not_finite_row >= 0:
-        raise_not_finite(name, found.not_finite_row)
+        raise_not_finite(name, f"row {found.not_finite_row}")
 
     if census is None or census.by_rank is None or census.frequent is None:
         by_rank, often = by_frequency(frequency), frequent(frequency)
@@ -149,11 +149,12 @@ def _unit_dense(X: NDArray[Any], n_threads: int, owned: bool, name: str) -> dict
     zero = np.empty(X.shape[0], np.uint8)
     not_finite = _core.native.unit_dense(X, n_threads, values, zero)
     if not_finite >= 0:
-        raise_not_finite(name, not_finite)
+        raise_not_finite(name, f"row {not_finite}")
     return {"values": values, "zero": zero, "n_features": X.shape[1]}
 
 
-def raise_not_finite(name: str, row: int) -> None:
+def raise_not_finite(name: str, first: str) -> None:
+    """The error for a value that is not finite; ``first`` says in which row."""
     raise ValueError(
-        f"{name} contains NaN or infinity (first in row {row}); every value must be finite."
+        f"{name} contains NaN or infinity (first in {first}); every value must be finite."
     )
