@@ -9,7 +9,7 @@ assignment that it adds to a run that did not converge. What remains is m - 1 ti
   label; the objective; the move. The first pass, in which every row changes, cancels out.
   Left in is that centers take longer to hand over once they moved: seeds have few entries. Later
   iterations, in which few rows change, are faster than these first ones.
-- scikit-learn: an assign pass, sums of all rows, the move. It does not normalise the centers: its
+- scikit-learn: an assign pass, sums of all rows, the move. It does not normalize the centers: its
   k-means is the Euclidean one, so its labels are others.
 - SciPy: ``X @ C.T``, argmax, an indicator matrix times X, division by the norms.
 

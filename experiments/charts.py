@@ -1,6 +1,6 @@
-"""Figures in one style: the colours of Okabe and Ito, which the colour-blind can tell apart.
+"""Figures in one style: the colors of Okabe and Ito, which the color-blind can tell apart.
 
-An algorithm has the same colour, line and marker wherever it comes up.
+An algorithm has the same color, line and marker wherever it comes up.
 """
 
 import importlib

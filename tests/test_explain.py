@@ -101,7 +101,7 @@ def test_labels_of_the_callers_own(model):
         explanation = explain(model, X=X, labels=labels)
         assert [cluster.size for cluster in explanation] == [30, 0, 50]
         assert [cluster.share for cluster in explanation] == [30 / 80, 0, 50 / 80]
-        # Nobody is the neighbour of a cluster without rows, nor is it anybody's.
+        # Nobody is the neighbor of a cluster without rows, nor is it anybody's.
         assert [cluster.nearest for cluster in explanation] == [2, None, 0]
         assert explanation[1].separation is None
         assert explanation[1].descriptive == explanation[1].discriminating == ()

@@ -145,7 +145,7 @@ def test_the_same_bits_in_any_container_chunk_and_thread(monkeypatch, table, chu
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_directions_that_coincide_leave_no_rounding_errors(dtype):
-    """Three rows and multiples of them: distances are 0, not 1e-17, whoever is whose neighbour."""
+    """Three rows and multiples of them: distances are 0, not 1e-17, whoever is whose neighbor."""
     three = np.random.default_rng(3).random((3, 40)).astype(dtype)
     X = np.vstack([factor * three for factor in (1, 3, 7, 11)])
     apart, mixed = np.arange(12) % 3, np.arange(12) // 6

@@ -123,7 +123,7 @@ def test_page_asks_for_nothing_and_names_its_scripts(name: str) -> None:
     assert "sourceMappingURL" not in text
 
 
-def test_the_library_is_as_published_and_its_licence_is_in_the_page() -> None:
+def test_the_library_is_as_published_and_its_license_is_in_the_page() -> None:
     folder = Path(page.__file__).parent / "vendor"
     digest = hashlib.sha256((folder / "chart.umd.min.js").read_bytes()).hexdigest()
     assert digest in (folder / "README.md").read_text()

@@ -140,7 +140,7 @@ def silhouette_score(
     X, labels, n_threads
         Those of :func:`silhouette_samples`.
     sample_size : int or None, default=None
-        The mean over so many rows, drawn without replacement, each held against *all* rows
+        The mean is over this many rows, drawn without replacement, each held against *all* rows
         (scikit-learn holds the sample against itself). None: all rows, which is exact.
     random_state : int, RandomState instance or None, default=None
         Draws the sample.

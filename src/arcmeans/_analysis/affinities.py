@@ -1,4 +1,4 @@
-"""Sums of labelled rows, and how similar each row is to its own cluster and to the nearest other.
+"""Sums of labeled rows, and how similar each row is to its own cluster and to the nearest other.
 
 What the measures and the explanations need, in O(stored entries × clusters) time and with a chunk
 of the products in memory at a time. The products are summed in ascending order of the caller's
@@ -30,11 +30,11 @@ class Affinity:
     """Products of each row with vectors that stand for the clusters; NaN for label −1."""
 
     own: NDArray[np.float64]
-    """With the vector of its own cluster."""
+    """With the vector of the row's own cluster."""
     other: NDArray[np.float64]
-    """The largest with another vector; −inf where there is none."""
-    neighbour: NDArray[np.int64]
-    """Whose vector that is, the first at a tie; −1 for label −1 and where there is none."""
+    """The largest product with the vector of another cluster; −inf where there is none."""
+    neighbor: NDArray[np.int64]
+    """The cluster with that vector, the first at a tie; −1 for label −1 and where there is none."""
 
 
 def cluster_sums(rows: Rows, labels: NDArray[Any], n_clusters: int, n_threads: int) -> Any:
@@ -74,7 +74,7 @@ def affinities(rows: Rows, labels: NDArray[Any], vectors: Any, n_threads: int = 
             list(pool.map(compare, _chunks(rows, width)))
     outside = labels < 0
     found.other[outside] = np.nan
-    found.neighbour[outside] = -1
+    found.neighbor[outside] = -1
     return found
 
 
@@ -85,7 +85,7 @@ def _compare(
     found: Affinity,
     at: slice,
 ) -> None:
-    """Takes the products of a chunk with the vectors from ``first`` on into what was found."""
+    """Adds to ``found`` what a chunk's products with the vectors from ``first`` on show."""
     mine = np.flatnonzero((labels >= first) & (labels < first + products.shape[1]))
     column = labels[mine] - first
     found.own[at][mine] = products[mine, column]
@@ -94,7 +94,7 @@ def _compare(
     largest = products[np.arange(len(products)), nearest]
     nearer = largest > found.other[at]
     found.other[at][nearer] = largest[nearer]
-    found.neighbour[at][nearer] = nearest[nearer] + first
+    found.neighbor[at][nearer] = nearest[nearer] + first
 
 
 def _table(rows: Rows, vectors: Any) -> NDArray[np.float64]:

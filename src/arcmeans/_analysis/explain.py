@@ -30,7 +30,7 @@ from .measures import checked_labels, label_array
 Names: TypeAlias = Callable[[int], str]
 """The name of a feature."""
 Near: TypeAlias = tuple[float, int] | None
-"""The separation from the nearest other cluster, and which that is."""
+"""The separation from the nearest other cluster, and its number."""
 
 
 def explain(
@@ -89,7 +89,7 @@ def explain(
         checked = checked_labels(given, rows, len(centers)).astype(np.int32)
         members = _from_rows(rows, checked, centers, n)
     used = np.arange(len(centers)) if members.sizes is None else np.flatnonzero(members.sizes)
-    near = _neighbours(centers, used, n)
+    near = _nearest_clusters(centers, used, n)
     return Explanation(
         tuple(
             _explained(j, center, names, members, near.get(j), top, n_typical)
@@ -103,9 +103,9 @@ class _Members:
     """What is known of the rows of the clusters."""
 
     sum_of: Callable[[int], NDArray[np.float64]]
-    """The sum of the rows of a cluster, or what stands for it."""
+    """The sum of the rows of a cluster; without rows, its center times its size."""
     total: NDArray[np.float64]
-    """The sum of all of them."""
+    """The sum over all clusters."""
     sizes: NDArray[np.int64] | None = None
     shares: NDArray[np.float64] | None = None
     labels: NDArray[np.int32] | None = None
@@ -117,14 +117,14 @@ class _Members:
         """The direction of all rows that are not in cluster j; None where they have none."""
         rest: NDArray[np.float64] = self.total - self.sum_of(j)
         squared = math.fsum(rest**2)
-        # What is within rounding of zero has no direction.
+        # A vector within rounding of zero has no direction.
         if squared <= 1e-18 * math.fsum(self.total**2):
             return None
         return rest / math.sqrt(squared)
 
 
 def _from_centers(model: Any, centers: NDArray[Any], labels: ArrayLike | None) -> _Members:
-    """Without rows: each center stands for as many as its cluster has, or for one."""
+    """Without rows: each center counts as often as its cluster has rows, or once."""
     labels = getattr(model, "labels_", None) if labels is None else labels
     sizes = None if labels is None else _sizes(labels, len(centers))
     counts = np.ones(len(centers)) if sizes is None else sizes
@@ -167,17 +167,17 @@ def _sizes(labels: ArrayLike, k: int) -> NDArray[np.int64]:
     return np.bincount(given[given >= 0], minlength=k)
 
 
-def _neighbours(
+def _nearest_clusters(
     centers: NDArray[Any], used: NDArray[np.int64], n_threads: int
 ) -> dict[int, tuple[float, int]]:
-    """For each cluster in use the separation from the nearest other one, and which that is."""
+    """For each cluster in use: the separation from the nearest other cluster, and its number."""
     if len(used) < 2:
         return {}
     rows = unit_rows(sp.csr_array(centers[used]), n_threads=n_threads)
     near = affinities(rows, np.arange(len(used)), centers[used], n_threads)
     return {
         int(j): (max(0.0, 1.0 - float(cosine)), int(used[other]))
-        for j, cosine, other in zip(used, near.other, near.neighbour, strict=True)
+        for j, cosine, other in zip(used, near.other, near.neighbor, strict=True)
     }
 
 

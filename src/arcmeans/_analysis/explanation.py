@@ -45,13 +45,13 @@ class ClusterExplanation:
     separation: float | None
     """1 − the largest cosine of its center to the center of another cluster that has rows."""
     nearest: int | None
-    """That cluster."""
+    """The cluster of that center."""
     cohesion: float | None = None
     """The mean cosine of its rows to the center, weighted; if X is given."""
     descriptive: tuple[Term, ...] = ()
-    """What its rows have in common; largest share first."""
+    """Terms that its rows have in common; largest share first."""
     discriminating: tuple[Term, ...] = ()
-    """What sets it apart, by having more of it or less; largest share first."""
+    """Terms that set it apart, since its rows have more of them or less; largest share first."""
     typical: tuple[TypicalRow, ...] = ()
     """The rows most similar to the center, nearest first; if X is given."""
     atypical: tuple[TypicalRow, ...] = ()
@@ -109,7 +109,7 @@ class Explanation:
 
 
 def _sign(term: Term) -> str:
-    """A minus where the cluster has less of it than the other rows."""
+    """A minus where the cluster has less of the term than the other rows."""
     return "−" if term.rest is not None and term.center < term.rest else ""
 
 

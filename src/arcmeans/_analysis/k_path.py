@@ -25,14 +25,14 @@ class KPath:
     metrics: tuple[str, ...]
     """The columns that :meth:`best` can choose by; larger is better for all."""
     random_state: int
-    """Of every fit."""
+    """The random state of every fit."""
     models: dict[int, Any] = field(default_factory=dict)
     """The fitted models by k, where they were asked for."""
 
     def best(self, metric: str | None = None) -> int:
         """The k with the largest value of a metric (the first one, if None), the smallest at a tie.
 
-        Inertia and objective gain by every cluster more, so neither can choose.
+        Inertia and objective are better with every cluster more, so neither can choose.
         """
         if metric is None and not self.metrics:
             raise ValueError("metrics=() were computed: there is nothing to choose k by.")

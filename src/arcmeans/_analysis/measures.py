@@ -42,7 +42,7 @@ def simplified_silhouettes(
 def silhouettes(
     rows: Rows, labels: ArrayLike, n_threads: int, which: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """The silhouette of each row, or of those named; NaN for the others. Weights do not count."""
+    """The silhouette of each row, or of the rows ``which`` and NaN for others; without weights."""
     codes, k = _encoded(checked_labels(labels, rows))
     sizes = np.bincount(codes[codes >= 0], minlength=k)
     sums = cluster_sums(unweighted(rows), codes, k, n_threads)
@@ -86,7 +86,7 @@ def calinski_harabasz(rows: Rows, labels: ArrayLike, n_threads: int) -> float:
 
 
 def weighted_mean(samples: NDArray[np.float64], weights: NDArray[np.float64] | None) -> float:
-    """The mean of what is not NaN, summed exactly: the same in any order."""
+    """The mean of the samples that are not NaN, summed exactly: the same in any order."""
     counted = ~np.isnan(samples)
     if weights is None:
         return math.fsum(samples[counted]) / np.count_nonzero(counted)
@@ -129,7 +129,7 @@ def label_array(labels: ArrayLike, n_clusters: int | None) -> NDArray[np.int64]:
 
 
 def _encoded(labels: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
-    """Labels that occur as 0, 1, …, and how many they are: at least two."""
+    """The labels that occur, numbered 0, 1, …, and how many labels occur: at least two."""
     codes = np.full(len(labels), -1, np.int32)
     counted = labels >= 0
     used, codes[counted] = np.unique(labels[counted], return_inverse=True)
@@ -169,7 +169,7 @@ def _mean_directions(sums: Any) -> Any:
 
 
 def rounding_of(rows: Rows) -> float:
-    """The most by which a similarity can be off."""
+    """The most by which rounding can falsify a similarity of these rows."""
     longest = rows.n_features if rows.starts is None else int(np.diff(rows.starts).max())
     return _core.native.reference_error(rows.values.dtype == np.float64, longest)
 
@@ -177,7 +177,7 @@ def rounding_of(rows: Rows) -> float:
 def _ratios(
     own: NDArray[np.float64], other: NDArray[np.float64], rounding: float
 ) -> NDArray[np.float64]:
-    """(b − a)/max(a, b) of distances; 0 where both are none, NaN where they are NaN."""
+    """(b − a)/max(a, b), with a = own and b = other; 0 where both are 0 within rounding."""
     a, b = (np.where(d <= rounding, 0.0, d) for d in (own, other))
     larger = np.maximum(a, b)
     found = np.where(np.isnan(a), np.nan, 0.0)

@@ -122,7 +122,7 @@ def _table(lines: list[tuple[Any, ...]], metrics: Sequence[str]) -> NDArray[np.v
 
 
 def _simplified_silhouette(rows: Rows, model: SphericalKMeans, n_threads: int) -> float:
-    """Clusters without rows are no neighbours to anyone."""
+    """A cluster without rows is no neighbor of any row."""
     labels = model.labels_
     used = np.unique(labels[labels >= 0])
     if len(used) < 2:
@@ -178,7 +178,7 @@ def extension(rows: Rows, model: SphericalKMeans, n_threads: int) -> Callable[..
 
 
 def _similarities(rows: Rows, i: int, n_threads: int) -> NDArray[np.float64]:
-    """Of all rows to row i."""
+    """The similarity of all rows to row i."""
     label, found = np.empty(rows.n_rows, np.int32), np.empty(rows.n_rows)
     center, every = place_rows(rows, rows, np.array([i])), np.arange(rows.n_rows)
     _core.native.nearest(rows.native(), center, every, n_threads, label, found)
@@ -201,7 +201,7 @@ def _drawn(
     return int(min(at, np.flatnonzero(far)[-1]))
 
 
-# --- What is asked for, and how far it has come.
+# --- Parameters and progress.
 
 
 def _checked_ks(ks: Iterable[int]) -> list[int]:

@@ -20,7 +20,7 @@ from .output import check_folder, new_folder
 from .sources import SourceRows, open_source, read_all
 
 FILES = frozenset(("labels.csv", models.FILE, "clusters.json", "trace.csv", "report.html"))
-"""What the folder holds."""
+"""The files in the folder."""
 
 
 @click.command(short_help="Cluster texts or a matrix, and write a page to look at.")

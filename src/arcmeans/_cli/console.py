@@ -50,7 +50,7 @@ _CONTROLS = re.compile(
 
 
 def printable(text: str) -> str:
-    """Without what could move the cursor, change colors or turn the writing around."""
+    """The text without characters that move the cursor, change colors or turn the writing."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -96,7 +96,7 @@ class Stage:
     pace: Pace = field(default_factory=lambda: Pace(LINE_SECONDS))
 
     def reach(self, done: float, note: str = "") -> None:
-        """So much is done."""
+        """The work is done up to here."""
         self.done = done
         if self.bar is not None:
             progress, task = self.bar

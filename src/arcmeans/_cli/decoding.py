@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 
 class NotTextError(Exception):
-    """A file that is not what it should be; the message is for the user."""
+    """Bytes that are no text; the message says why, for the user."""
 
 
 def reason(error: BaseException) -> str:
@@ -26,7 +26,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def check_start(raw: bytes) -> None:
-    """Whether a file can begin so that is text in an encoding of single bytes for ASCII."""
+    """An error where a file begins as no text does whose encoding has ASCII in single bytes."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise NotTextError("begins with the mark of UTF-16: say --encoding utf-16")
     check_bytes(raw)
@@ -59,5 +59,5 @@ def undecodable(error: UnicodeDecodeError, at: int) -> str:
 
 
 def by_lines(encoding: str) -> bool:
-    """Whether lines end in the byte of ASCII, so that they can be taken apart before decoding."""
+    """Whether lines end in ASCII's byte, so that a file can be split before it is decoded."""
     return "\n".encode(encoding) == b"\n"

@@ -50,7 +50,7 @@ class Problems:
             self.check(at_least=True)
 
     def check(self, at_least: bool = False) -> None:
-        """An error unless all was read or what was not may be skipped."""
+        """An error where a place could not be read and may not be skipped."""
         if self.found and not self.skip:
             many = "could not be read; --skip-errors goes on without"
             count = f"{'at least ' if at_least else ''}{self.found}"
@@ -69,7 +69,7 @@ Advance = Callable[[float], None]
 
 @dataclass
 class TextSource:
-    """Where documents come from."""
+    """A file or folder that holds documents."""
 
     name: str
     read: Callable[[Problems, Advance], Iterator[Document]]

@@ -115,7 +115,7 @@ def _text_of(record: Any, key: str) -> str:
 
 
 class Lines:
-    """The lines of a file with their numbers, those left out that cannot be decoded."""
+    """The lines of a file with their numbers; lines that cannot be decoded become problems."""
 
     def __init__(self, name: str, file: BinaryIO, options: TextOptions, problems: Problems) -> None:
         self.name, self.number = name, 0
@@ -136,7 +136,7 @@ class Lines:
                 self.problem(self.number, undecodable(error, error.start))
 
     def _line(self, raw: bytes) -> str:
-        """The next line. A binary file is no matter of one line more or less."""
+        """The text of a line. A binary file ends the reading, whatever lines there are in it."""
         try:
             if self.number == 1:
                 check_start(raw)

@@ -37,13 +37,13 @@ DAMAGED = (ValueError, EOFError, KeyError, struct.error, zipfile.BadZipFile, zli
 
 @dataclass
 class MatrixSource:
-    """A matrix in a file. What it is like is known without reading all of it, where that can be."""
+    """A matrix in a file. Its facts are known without reading it all, where the format allows."""
 
     name: str
     whole: Callable[[], Any]
     """The matrix, dense or sparse."""
     parts: Callable[[int], Iterator[Any]]
-    """The same, so many rows at a time."""
+    """The matrix, as many rows at a time as the argument says."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What the file says of itself."""
     rows: int | None = None
@@ -153,7 +153,7 @@ def as_floats(X: Any, name: str, first: int = 0) -> Any:
     return X
 
 
-# --- Some rows at a time.
+# --- Matrices read some rows at a time.
 
 
 def _of_whole(whole: Callable[[], Any]) -> Callable[[int], Iterator[Any]]:
@@ -225,7 +225,7 @@ def _members(path: Path, names: tuple[str, ...]) -> Iterator[list[_Member]]:
 
 
 def _line_groups(file: BinaryIO, size: int) -> Iterator[list[bytes]]:
-    """Lines that are rows, so many at a time; comments and blank ones are none."""
+    """The lines that hold a row, ``size`` at a time: all but comments and blank lines."""
     group: list[bytes] = []
     for line in file:
         if line.split(b"#", 1)[0].strip():

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they make of them."""
+"""Options that several commands share, and the parameters that they become."""
 
 import codecs
 from collections.abc import Callable

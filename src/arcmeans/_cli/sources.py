@@ -38,7 +38,7 @@ MATRICES: dict[str, Callable[[Path], MatrixSource]] = {
     ".mtx": matrices.mtx_file,
 }
 SVM = (".svm", ".svmlight", ".libsvm")
-"""Whose readers need to know of the model they are for."""
+"""Endings of svmlight files, whose reader needs to know the model that the rows are for."""
 
 Source = TextSource | MatrixSource
 
@@ -49,7 +49,7 @@ def open_source(
     n_features: int | None = None,
     zero_based: bool | None = None,
 ) -> Source:
-    """What reads a source; ``n_features`` and ``zero_based`` are those of a model it is for."""
+    """The reader of a source. ``n_features`` and ``zero_based`` are those of the model to apply."""
     if path == "-":
         return line_files.lines(None, options)
     file = Path(path)
@@ -113,7 +113,7 @@ def read_all(
 def read_parts(
     source: Source, console: Console, vectorizer: TextVectorizer | None, size: int
 ) -> Iterator[tuple[list[str] | None, Any]]:
-    """The rows of a source, so many at a time, with their ids; None: their numbers."""
+    """The rows of a source, ``size`` at a time, with their ids; None where these are numbers."""
     if isinstance(source, MatrixSource):
         with console.stage(f"reading {source.name}", "rows", source.rows) as stage:
             done = 0

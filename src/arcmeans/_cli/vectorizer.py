@@ -113,7 +113,7 @@ class TextVectorizer:
         )
 
     def _looked_at(self, texts: Iterable[str]) -> Iterator[str]:
-        """The texts; ``tokens_seen`` is about them alone, not about stop words taken apart."""
+        """The texts. ``tokens_seen`` is about these alone; splitting stop words has set it too."""
         self.tokens_seen = False
         yield from texts
 
@@ -186,7 +186,7 @@ class TextVectorizer:
 
 
 def _all_pruned(frequency: NDArray[np.int64], least: float, most: float, n_documents: int) -> str:
-    """Which option left no terms."""
+    """A sentence that says which option left no terms."""
     rare, common = int(np.sum(frequency < least)), int(np.sum(frequency > most))
     rarely = f"{rare:,} occur in fewer than {math.ceil(least):,} (--min-df)"
     often = f"{common:,} in more than {math.floor(most):,} (--max-df)"

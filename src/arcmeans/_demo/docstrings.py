@@ -31,7 +31,7 @@ DOCSTRING_WORDS = """
     subclass subclasses support supported supports sure true try tuple type types usage use used
     useful user uses using usually valid value values various want way work works
 """
-"""What docstrings say whatever they are about."""
+"""Words that docstrings have whatever they are about."""
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -51,7 +51,7 @@ class Library:
     files: int
     """Source files found."""
     unreadable: int
-    """Those of them that could not be read or parsed."""
+    """Source files that could not be read or parsed."""
 
 
 def read_library(root: Path) -> Library:
@@ -100,7 +100,7 @@ def docstrings_of(tree: ast.Module, module: str) -> Iterator[Docstring]:
 
 
 def each_once(docstrings: Sequence[Docstring]) -> list[Docstring]:
-    """The first of those that differ in nothing but white space."""
+    """The first of all docstrings that differ in nothing but white space."""
     first: dict[str, Docstring] = {}
     for docstring in docstrings:
         first.setdefault(" ".join(docstring.text.split()), docstring)

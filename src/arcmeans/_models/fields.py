@@ -102,7 +102,7 @@ class FloatType:
 
 
 class Cache:
-    """Made again when asked for."""
+    """An attribute that is not stored, and is made again when it is asked for."""
 
     def write(self, stored: Stored, name: str, value: Any) -> None:
         pass

@@ -18,7 +18,7 @@ DEPTH = 4
 
 
 def write_parameters(stored: Stored, model: Any) -> list[str]:
-    """Returns what to tell the user of those that no file can hold."""
+    """Writes the parameters; returns a sentence for each that no file can hold."""
     encoded, left_out = {}, []
     for name, value in model.get_params(deep=False).items():
         arrays: dict[str, NDArray[Any]] = {}

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 @dataclass
 class Stored:
-    """What a file holds. On the way back, arrays are taken out as they are checked."""
+    """What a file holds. When it is read, arrays are taken out as they are checked."""
 
     path: str
     header: dict[str, str] = field(default_factory=dict)

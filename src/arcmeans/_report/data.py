@@ -66,7 +66,7 @@ def choice_data(path: KPath, source: str, rows: NamedRows) -> dict[str, Any]:
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a text, of so many bytes as JSON in a page at most."""
+    """The beginning of a text, which takes at most ``most`` bytes as JSON in a page."""
     size = len(_escaped(text[:most]))
     if len(text) <= most and size <= most:
         return text
@@ -77,7 +77,7 @@ def cut(text: str, most: int) -> str:
 
 
 def _escaped(text: str) -> bytes:
-    """As long as ``page.embedded`` makes it, or longer."""
+    """A text as JSON, at least as long as ``page.embedded`` makes it."""
     plain = json.dumps(text, ensure_ascii=False).encode(errors="replace")
     for mark in (b"<", b">", b"&"):
         plain = plain.replace(mark, b"\\u0000")
@@ -121,7 +121,7 @@ def _term(term: Term) -> list[Any]:
 
 
 def _less(term: Term) -> bool:
-    """Whether the cluster has less of it than the other rows."""
+    """Whether the cluster has less of the term than the other rows."""
     return term.rest is not None and term.center < term.rest
 
 
@@ -130,7 +130,7 @@ def _row(results: Results, row: TypicalRow) -> list[Any]:
 
 
 def _named(rows: NamedRows, i: int) -> list[str]:
-    """Its id and its text, if it has one."""
+    """The id of a row and its text; an empty text where it has none."""
     return [cut(rows.id(i), ID_BYTES), cut(rows.snippet(i) or "", TEXT_BYTES)]
 
 

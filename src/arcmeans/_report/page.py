@@ -15,12 +15,12 @@ from importlib.resources import files
 from typing import Any
 
 LIBRARY = "vendor/chart.umd.min.js"
-LICENCE = "vendor/LICENSE.chartjs"
+LICENSE = "vendor/LICENSE.chartjs"
 SCRIPTS = {
     "report": ["charts", "state", "overview", "lists", "map", "chosen", "sizes", "run", "table"],
     "choose": ["charts", "choose"],
 }
-"""Of each page, in the order in which they run."""
+"""The scripts of each page, in the order in which they run."""
 
 
 def render(name: str, title: str, data: dict[str, Any]) -> str:
@@ -34,13 +34,13 @@ def render(name: str, title: str, data: dict[str, Any]) -> str:
     parts = {
         "title": html.escape(title),
         "policy": html.escape(policy, quote=True),
-        "licence": _asset(LICENCE).replace("--", "- -"),
+        "license": _asset(LICENSE).replace("--", "- -"),
         "style": f"<style>{style}</style>",
         "data": f'<script id="data" type="application/json">{embedded(data)}</script>',
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
         "version": html.escape(version("arcmeans")),
     }
-    # In one go: what is put in is not looked at again.
+    # In one go, so that braces in the parts are not looked at.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset(f"{name}.html"))
 
 

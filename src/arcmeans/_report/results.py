@@ -103,11 +103,11 @@ class Results:
 
     @property
     def counted(self) -> int:
-        """Rows that have a direction, and so a label."""
+        """The number of rows that have a direction, and so a label."""
         return int(np.count_nonzero(self.model.labels_ >= 0))
 
     def stopped(self) -> str:
-        """Why the run that is kept ended."""
+        """Why the best run ended."""
         if self.model.trace_["changed"][-1] == 0:
             return "converged"
         if self.interrupted:

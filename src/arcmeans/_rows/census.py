@@ -1,4 +1,4 @@
-"""What rows that are clustered together have in common, wherever they lie.
+"""What has to be known of all rows of a fit together, wherever they lie.
 
 Rows may be in memory, on disk or on several machines, in parts. What is computed of one row depends
 on that row and on a few numbers of all of them: the order of the features by document frequency,
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class WeightSummary:
-    """What the scale of the sums depends on; of the rows that have a direction."""
+    """What the scale of the sums has to know of the weights of all rows with a direction."""
 
     all_one: bool = True
     whole: bool = True
@@ -98,14 +98,15 @@ def inverse(order: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
 
 
 RARE = 16
-"""A feature that more rows have than these is frequent in any case."""
+"""A feature of more rows than this is frequent in any case."""
 SMALL = 64 << 20
-"""What centers may take whatever the rows do: 20 Newsgroups gains a fifth of the time by it."""
+"""Bytes that centers may take also where the rows take fewer: it saves 20 Newsgroups a fifth of
+the time."""
 
 
 @dataclass(frozen=True)
 class Frequent:
-    """Which features are frequent: centers keep those in full, and the rest as lists."""
+    """Which features are frequent: a center has a number for each, and lists for rare features."""
 
     n_entries: int
     """The stored entries of all rows."""
@@ -113,11 +114,12 @@ class Frequent:
     """How many features more than 0, 1, 2, … rows have."""
 
     def count(self, n_clusters: int) -> int:
-        """Of how many features, the most frequent, so many centers keep all sums.
+        """How many features are frequent where there are ``n_clusters`` centers.
 
-        Lists are slower, so there are only as many as it takes for the centers (10 bytes for each
-        frequent feature) to need no more memory than the rows (8 bytes an entry) or than ``SMALL``.
-        Features of one row count for the former only: no other row meets them in a center.
+        Lists of rare features are slower than numbers, so features are rare only as far as memory
+        demands it: all frequent features of all centers, 10 bytes each, should take no more than
+        the rows (8 bytes an entry) or than ``SMALL``. Features of a single row, which no other row
+        meets in a center, are frequent only where all features take no more than the rows.
         """
         for rows, number in enumerate(self.above):
             room = max(8 * self.n_entries, SMALL if rows > 0 else 0)
@@ -134,7 +136,7 @@ def frequent(frequency: NDArray[np.int64]) -> Frequent:
 
 @dataclass(frozen=True)
 class Summary:
-    """What has to be known of each part of the rows before any can be prepared."""
+    """What the census has to know of each part of the rows."""
 
     n_rows: int
     n_features: int

@@ -52,7 +52,7 @@ def as_matrix(X: Any, name: str, check: Callable[..., Any]) -> tuple[Any, bool]:
 
 
 def check_enough(rows: AnyCensus, n_clusters: int) -> None:
-    """As many rows as clusters, that can move a center."""
+    """An error where fewer rows than clusters can move a center."""
     usable = rows.n_usable
     if rows.n_rows < n_clusters:
         raise ValueError(f"n_samples={rows.n_rows} should be >= n_clusters={n_clusters}.")
@@ -97,7 +97,7 @@ def checked_indices(init: NDArray[Any], n_clusters: int, rows: AnyCensus) -> NDA
 def checked_weights(
     weights: ArrayLike | None, n_rows: int, *, alone: bool = True
 ) -> NDArray[np.float64] | None:
-    """Weights of all rows, or where they are not ``alone`` of a part of them."""
+    """Weights in float64, one a row. ``alone``: of all rows, so that their range is checked too."""
     if weights is None:
         return None
     check_unmasked("sample_weight", weights)
@@ -120,7 +120,7 @@ def checked_weights(
 
 
 def check_weight_range(largest: float, total: float) -> None:
-    """Not all zero, and within what the fixed-point sums can be scaled to."""
+    """An error where all weights are zero, or beyond what fixed-point sums can be scaled to."""
     if largest == 0.0:
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     if largest < 2.0**-1000 or total > 2.0**1000:
@@ -131,7 +131,7 @@ def check_weight_range(largest: float, total: float) -> None:
 
 
 def check_unmasked(name: str, values: Any) -> None:
-    """A mask would be dropped on the way, and what it hides be taken for data."""
+    """An error for a masked array: without its mask, the values it hides would count as data."""
     masked = np.count_nonzero(np.ma.getmaskarray(values)) if np.ma.isMaskedArray(values) else 0
     if masked:
         raise ValueError(

@@ -48,7 +48,7 @@ class Rows:
 
     @property
     def n_shared(self) -> int:
-        """How many features more than one row may have."""
+        """How many features occur in more than one row; of dense rows, all."""
         return self.n_features if self.frequent is None else self.frequent.above[1]
 
     @property
@@ -144,7 +144,7 @@ class Rows:
 
 
 AnyCensus = Rows | Census
-"""What places a center among rows: their features, their order and scale."""
+"""Either tells what centers need to know of rows: features, their order, the scale of sums."""
 
 
 def concatenated(parts: Sequence[Rows]) -> Rows:

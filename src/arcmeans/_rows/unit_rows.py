@@ -108,7 +108,7 @@ class Csr:
 def canonical(
     X: Any, owned: bool, name: str
 ) -> tuple[Csr, _core.native.Inspection, NDArray[np.int64]]:
-    """Sorted rows without duplicates or stored zeros: the caller's own, or a copy made so."""
+    """X with the entries of each row sorted, without duplicates or stored zeros: X or a copy."""
     for attempt in range(2):
         starts = np.ascontiguousarray(X.indptr, np.int64)
         indices, data = _native_indices(X.indices), np.ascontiguousarray(X.data)

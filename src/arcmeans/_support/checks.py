@@ -12,7 +12,7 @@ import numpy as np
 from .cpus import usable_cpus
 
 MOST_THREADS = 1024
-"""More are of no use and only cost."""
+"""More threads are of no use and only cost."""
 
 
 def check_integer(name: str, value: Any, least: int) -> None:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_noted() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C is noted instead of raised, so that it never strikes in the middle of a step.
+    """Within, Ctrl-C is noted and not raised, so that it never strikes in the middle of a step.
 
-    Only where it would raise KeyboardInterrupt here: in the main thread, under Python's own
+    It is noted where it would raise KeyboardInterrupt: in the main thread, under Python's own
     handler. Other handlers are left in charge.
     """
     noted = threading.Event()

@@ -18,7 +18,7 @@ def available(root: str | os.PathLike[str] = "/") -> int | None:
 
 
 def _free(base: Path) -> int | None:
-    """Memory that can be had without swapping; where that is unknown, all there is."""
+    """The memory that can be had without swapping; where the system does not tell, all of it."""
     kilobytes = _fields(base / "proc/meminfo").get("MemAvailable:")
     if kilobytes is not None:
         return kilobytes * 1024

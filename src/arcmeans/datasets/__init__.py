@@ -1,9 +1,9 @@
 """The six data sets of the paper *Accelerating Spherical k-Means* (SISAP 2021), Table 1.
 
 ``load`` gives a matrix with names for rows and columns, from a cache folder: ``ARCMEANS_DATA``,
-else the platform's. What is not there yet is built from the original files: those the user names,
-those in the folder, or, if asked to, those it downloads. ``python -m arcmeans.datasets`` does the
-same.
+else the platform's. A data set that is not there yet is built from its original files, which the
+user names, which lie in the folder, or which are downloaded if asked to. ``python -m
+arcmeans.datasets`` does the same.
 """
 
 from pathlib import Path

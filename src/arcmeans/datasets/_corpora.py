@@ -1,7 +1,8 @@
 """20 Newsgroups and RCV-1, by scikit-learn's fetchers.
 
-The fetchers take their files from a folder where they are there already, and so are handed those
-that the user has, or that were downloaded with progress and resuming, which theirs lack.
+The fetchers take files that lie in their folder already. So they are handed the files of the user,
+or files that were downloaded here: with progress, and going on after a break, which the fetchers
+lack.
 """
 
 import os
@@ -77,12 +78,12 @@ def build_rcv1(paths: list[Path]) -> list[Dataset]:
 
 
 def find_newsgroups() -> list[Dataset]:
-    """The same from scikit-learn's own cache, if it is there."""
+    """The training articles from scikit-learn's own cache, if they are there."""
     return _found(_newsgroups)
 
 
 def find_rcv1() -> list[Dataset]:
-    """The same from scikit-learn's own cache, if it is there."""
+    """All articles from scikit-learn's own cache, if they are there."""
     return _found(_rcv1)
 
 

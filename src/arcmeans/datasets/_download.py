@@ -1,7 +1,7 @@
 """Fetching files: with progress, going on where an earlier try broke off, and checked at the end.
 
-What has come so far is in ``NAME.part``. The server is asked for the rest of it only if the file
-there is still the same: its tag (ETag or time of change) is kept in ``NAME.part.tag``.
+The bytes that have come are in ``NAME.part``. The server is asked for the other bytes only if its
+file is still the same: the tag of the file (ETag or time of change) is kept in ``NAME.part.tag``.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ class Origin:
     files: tuple[Remote, ...]
     build: Callable[[list[Path]], list[Dataset]]
     found: Callable[[], list[Dataset]] = list
-    """What another library has already."""
+    """Finds the data sets in the cache of another library; empty where they are not there."""
 
 
 _DUMP = Remote(

@@ -1,8 +1,8 @@
 """A wiki from an XML dump of MediaWiki, as Fandom publishes them: articles as bags of lemmas.
 
 Articles are the pages of the main namespace that are no redirects. Markup and templates are
-stripped, words are lower-cased and lemmatised, stop words and what fewer than ``MIN_ARTICLES``
-articles have is dropped, and articles without a word left too.
+stripped, words are lower-cased and lemmatized. Stop words and words of fewer than ``MIN_ARTICLES``
+articles are dropped, and so are articles that have no word left.
 
 The paper does not say what infrequent is. Its Simpsons Wiki went from 42,124 to 12,941 words while
 keeping 93 % of the entries, and 20 Newsgroups "as above" would have a density of 0.317 %: both fit
@@ -26,14 +26,14 @@ from ._xml import SEVEN_ZIP, parse
 
 MIN_ARTICLES = 5
 UNSEEN = re.compile(r"\s*(category|file|image)\s*:", re.IGNORECASE)
-"""Links that are no words of the article."""
+"""Links whose text is not part of the article."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def build(paths: list[Path]) -> list[Dataset]:
     """The articles of a dump."""
     (path,) = paths
-    strip, lemma = _stripper(), _lemmatiser()
+    strip, lemma = _stripper(), _lemmatizer()
     pages = Pages()
     with _xml_file(path) as unpacked:
         parse(unpacked, pages)
@@ -118,7 +118,7 @@ def _xml_file(path: Path) -> Iterator[Path]:
 
 
 def _stripper() -> Callable[[str], str]:
-    """What leaves of wiki text what a reader sees of it."""
+    """A function from wiki text to the text that a reader sees."""
     parser = _package("mwparserfromhell")
 
     def stripped(text: str) -> str:
@@ -132,7 +132,7 @@ def _stripper() -> Callable[[str], str]:
     return stripped
 
 
-def _lemmatiser() -> Callable[[str], str]:
+def _lemmatizer() -> Callable[[str], str]:
     simplemma = _package("simplemma")
 
     @cache

@@ -28,7 +28,7 @@ SEVEN_ZIP = b"7z\xbc\xaf\x27\x1c"
 
 
 class Handler(Protocol):
-    """Who is told what is in a file."""
+    """Gets the elements and texts of a file, as they come."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None: ...
     def end(self, tag: str) -> None: ...
