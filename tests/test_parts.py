@@ -13,6 +13,7 @@ from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._centers.wire import packed, placed, snapshot, unpacked
 from arcmeans._engines.memory import MemoryEngine
+from arcmeans._rows.blocks import summarize
 from arcmeans._rows.census import census_of, exact_sum, weigh
 from arcmeans._rows.rows import concatenated
 from arcmeans._rows.unit_rows import rows_of_part, unit_rows
@@ -133,8 +134,6 @@ def test_rows_one_after_another():
 
 
 def test_census_of_parts():
-    from arcmeans.dask._preparing import summarize
-
     X = text_like()
     whole = unit_rows(X)
     census = census_of([summarize(X[a:b], None) for a, b in ((0, 9), (9, 9), (9, 300))])

@@ -5,6 +5,7 @@ and the unit rows of a block from the block and the census.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from .census import Census, Summary, WeightSummary, weigh
+from .census import Census, Summary
 from .containers import as_matrix, checked_weights
 from .rows import Rows
 from .unit_rows import canonical, raise_not_finite, rows_of_part
@@ -34,6 +35,25 @@ def checked_block(given: Any, name: str, told: Callable[[int], str] = "row {}".f
     if bad >= 0:
         raise_not_finite(name, told(bad))
     return block
+
+
+@dataclass(frozen=True)
+class BlockShape:
+    """What two blocks may differ in."""
+
+    n_rows: int
+    n_features: int
+    sparse: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def kind(self) -> str:
+        return "sparse" if self.sparse else "dense"
+
+
+def shape_of(block: Any) -> BlockShape:
+    n_rows, n_features = block.shape
+    return BlockShape(n_rows, n_features, sp.issparse(block), block.dtype)
 
 
 def first_not_finite(block: Any) -> int:
@@ -72,20 +92,11 @@ def block_weights(weights: Any, block: Any) -> NDArray[np.float64] | None:
 
 def summarize(block: Any, weights: NDArray[np.float64] | None) -> Summary:
     """What the census has to know of the rows of a block."""
-    zero = zero_rows(block)
-    found: WeightSummary = weigh(int((~zero).sum()) if weights is None else weights[~zero])
-    return Summary(
-        n_rows=block.shape[0],
-        n_features=block.shape[1],
-        dtype=block.dtype,
-        n_zero=int(zero.sum()),
-        n_usable=int((~zero if weights is None else weights > 0).sum()),
-        weights=found,
-        frequency=frequency_of(block) if sp.issparse(block) else None,
-    )
+    frequency = frequency_of(block) if sp.issparse(block) else None
+    return Summary.of(zero_rows(block), weights, block.shape[1], block.dtype, frequency)
 
 
-def block_rows(block: Any, weights: NDArray[np.float64] | None, census: Census) -> Rows:
+def prepare(block: Any, weights: NDArray[np.float64] | None, census: Census) -> Rows:
     """The unit rows of a block, by the census of all rows."""
     if block.shape[0] == 0:  # a block without rows may be of any kind
         kind = np.empty if census.by_rank is None else sp.csr_array

@@ -147,6 +147,27 @@ class Summary:
     frequency: NDArray[np.int64] | None
     """The rows with each feature; None for dense rows."""
 
+    @classmethod
+    def of(
+        cls,
+        zero: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
+        n_features: int,
+        dtype: np.dtype[Any],
+        frequency: NDArray[np.int64] | None,
+    ) -> "Summary":
+        """The summary of rows, of which those in ``zero`` have no direction, and weight 0."""
+        counted = ~zero
+        return cls(
+            n_rows=len(zero),
+            n_features=n_features,
+            dtype=dtype,
+            n_zero=int(zero.sum()),
+            n_usable=int(np.count_nonzero(counted if weights is None else weights > 0)),
+            weights=weigh(int(counted.sum()) if weights is None else weights[counted]),
+            frequency=frequency,
+        )
+
 
 @dataclass(frozen=True)
 class Census:

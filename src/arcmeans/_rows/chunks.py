@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .census import Census, Summary, census_of, weigh
+from .census import Census, Summary, census_of
 from .containers import checked_weights
 from .rows import Rows
 from .store import RowStore
@@ -48,16 +48,8 @@ class Chunks:
         counted = self._zero == 0
         if weights is not None:
             weights = np.where(counted, weights, 0.0)
-        usable = counted if weights is None else weights > 0
-        summary = Summary(
-            n_rows=store.shape[0],
-            n_features=store.shape[1],
-            dtype=store.dtype,
-            n_zero=int(self._zero.sum()),
-            n_usable=int(usable.sum()),
-            weights=weigh(int(counted.sum()) if weights is None else weights[counted]),
-            frequency=store.mapped("frequency").array if store.sparse else None,
-        )
+        frequency = store.mapped("frequency").array if store.sparse else None
+        summary = Summary.of(~counted, weights, store.shape[1], store.dtype, frequency)
         self.census: Census = census_of([summary])
         self._weights: NDArray[np.float64] | None = None
         if weights is not None and self.census.weighted:

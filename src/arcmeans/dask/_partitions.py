@@ -13,11 +13,18 @@ from dask.delayed import Delayed
 from distributed import Client
 from numpy.typing import NDArray
 
+from .._rows.blocks import (
+    BlockShape,
+    block_weights,
+    checked_block,
+    prepare,
+    shape_of,
+    summarize,
+)
 from .._rows.census import Census, Summary, census_of
 from .._rows.containers import check_weight_range, checked_weights
 from .._rows.rows import Rows, concatenated
 from ._blocks import Blocks
-from ._preparing import Shape, checked_block, prepare, shape_of, summarize, taken, weights_of
 from ._tasks import LOST, Tasks
 
 
@@ -55,7 +62,7 @@ class Partitions(Tasks):
 
         def tasks() -> list[Any]:
             return [
-                self.submit(part, taken, self.rows[part], places)
+                self.submit(part, Rows.take, self.rows[part], places)
                 for part, places in zip(asked, mine, strict=True)
             ]
 
@@ -103,7 +110,7 @@ class Partitions(Tasks):
         weights = self._weights
         if isinstance(weights[0], Delayed):
             weights = self.client.compute(weights)
-        return self._on_each(weights_of, weights, blocks)
+        return self._on_each(block_weights, weights, blocks)
 
     def _make_rows(self) -> list[Any]:
         """The unit rows; kept by Dask from here on."""
@@ -141,7 +148,7 @@ class Partitions(Tasks):
         return [self.submit(None, step, *mine) for mine in zip(*arguments, strict=True)]
 
 
-def check_alike(shapes: Sequence[Shape]) -> None:
+def check_alike(shapes: Sequence[BlockShape]) -> None:
     """All blocks have the same features; those with rows, the same kind and dtype."""
     if not any(shape.n_rows for shape in shapes):
         raise ValueError("X has no rows; it should have at least one.")
@@ -157,5 +164,6 @@ def check_alike(shapes: Sequence[Shape]) -> None:
             shapes[first].dtype,
         ):
             raise ValueError(
-                f"block {i} of X is {shape.kind}, but block {first} is {shapes[first].kind}."
+                f"block {i} of X is {shape.kind} of {shape.dtype}, but block {first} is "
+                f"{shapes[first].kind} of {shapes[first].dtype}."
             )
