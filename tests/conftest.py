@@ -8,8 +8,10 @@ from hypothesis import settings
 
 from arcmeans import _core
 
-from . import cautions
-from .cases import CASES
+pytest.register_assert_rewrite("tests.support")
+
+from .support import cautions  # noqa: E402
+from .support.cases import CASES  # noqa: E402
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)

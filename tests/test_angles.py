@@ -15,9 +15,9 @@ from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.given import given_centers
 
-from .cases import CASES
-from .test_bounds import angles, around, chords, turn
-from .test_exactness import assert_same_bits
+from .support.angles import angles, around, chords, turn
+from .support.cases import CASES
+from .support.fits import assert_same_bits
 
 # --- The arithmetic ---
 

@@ -15,7 +15,7 @@ from arcmeans._rows.census import Summary, census_of, weigh
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.steps import SeedRows
 
-from .test_sieve import topics
+from .support.rows import topics
 
 
 @pytest.fixture

@@ -14,25 +14,12 @@ from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.given import given_centers
 
+from .support.angles import angles, around, chords, turn
+
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.
 SLACK = 4e-16
 
-angles = st.floats(0.0, np.pi) | st.floats(0.0, 1e-6) | st.floats(np.pi - 1e-6, np.pi)
 similarities = angles.map(lambda a: float(np.cos(a)))
-chords = (
-    st.floats(0.0, 2.0) | st.floats(0.0, 1e-7) | st.floats(1.999, 2.0) | st.sampled_from([0.0, 2.0])
-)
-
-
-def turn(chord):
-    """The angle between two unit vectors whose difference has this length."""
-    return 2.0 * np.arcsin(chord / 2.0)
-
-
-def around(angle):
-    """The cosine of an angle, rounded down and rounded up: bounds to begin with."""
-    cosine = float(np.cos(angle))
-    return max(-1.0, np.nextafter(cosine, -2.0)), min(1.0, np.nextafter(cosine, 2.0))
 
 
 def test_a_row_in_the_worst_place_never_beats_the_bounds(simd):

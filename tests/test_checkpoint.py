@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms.registry import ALGORITHMS
 
-from .cases import CASES
 from .support import processes
-from .test_long_fits import BreakError, X, assert_same_fit, break_at
+from .support.cases import CASES
+from .support.fits import BreakError, assert_same_fit, break_at
+
+X = np.random.default_rng(0).standard_normal((400, 9))
 
 
 @pytest.fixture

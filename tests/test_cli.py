@@ -20,8 +20,8 @@ from arcmeans import SphericalKMeans, explain
 from arcmeans._cli import main
 from arcmeans._cli.app import arcmeans as group
 
-from .cli_inputs import MATRIX_KINDS, TEXT_KINDS, matrix, matrix_file, sentences, text_file
 from .support import processes
+from .support.cli_inputs import MATRIX_KINDS, TEXT_KINDS, matrix, matrix_file, sentences, text_file
 
 FILES = {"labels.csv", "model.safetensors", "clusters.json", "trace.csv", "report.html"}
 

@@ -16,8 +16,8 @@ import pytest
 
 from arcmeans._cli import main
 
-from .cli_inputs import matrix, matrix_file, sentences, text_file
 from .support import processes
+from .support.cli_inputs import matrix, matrix_file, sentences, text_file
 
 Run = Callable[..., str]
 

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from arcmeans._cli import main, predict
 
-from .cli_inputs import sentences
-from .marks import measures_memory
 from .support import processes
+from .support.cli_inputs import sentences
+from .support.marks import measures_memory
 
 pytestmark = [
     processes.reads_proc,

@@ -5,8 +5,8 @@ import pytest
 
 from arcmeans import SphericalKMeans
 
-from . import paper
-from .cases import CASES
+from .support import paper
+from .support.cases import CASES
 
 
 @pytest.fixture(scope="module", params=["clustered", "random_sparse", "text"])

@@ -22,10 +22,9 @@ from arcmeans import RowStore, SphericalKMeans
 from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._seeding.methods import METHODS
 
-from .cases import CASES
-from .test_long_fits import BreakError, break_at
-from .test_seeding import text_like
-from .test_store import assert_same_fit, with_zero_rows
+from .support.cases import CASES
+from .support.fits import BreakError, assert_same_fit, break_at
+from .support.rows import text_like, with_zero_rows
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*rows are all zero"),

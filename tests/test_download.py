@@ -13,7 +13,7 @@ from arcmeans.datasets import _download as download
 from arcmeans.datasets._download import Remote, fetch
 from arcmeans.datasets._origins import ORIGINS, Origin
 
-from .test_dblp import written
+from .support.dblp_dumps import written
 
 CONTENT = bytes(range(256)) * 4000
 MEGABYTE = len(CONTENT)

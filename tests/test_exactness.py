@@ -14,7 +14,8 @@ from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.given import given_centers
 
-from .oracle import exact_spherical_kmeans, spherical_kmeans
+from .support.fits import assert_same_bits
+from .support.oracle import exact_spherical_kmeans, spherical_kmeans
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rows are all zero")
 
@@ -34,17 +35,6 @@ def fit(case, X, algorithm="lloyd", *, n_threads=1, chunk_rows=1024, update="tig
     chosen = EngineOptions(algorithm, n_threads, chunk_rows, hamerly_update=update)
     engine = MemoryEngine(rows, case.n_clusters, chosen)
     return run(engine, init, **options)
-
-
-def assert_same_bits(a, b):
-    assert np.array_equal(a.labels, b.labels)
-    assert (a.centers.vectors != b.centers.vectors).nnz == 0
-    assert np.array_equal(a.centers.scales, b.centers.scales)
-    assert a.objective == b.objective
-    assert [i.objective for i in a.iterations] == [i.objective for i in b.iterations]
-    assert [i.changed for i in a.iterations] == [i.changed for i in b.iterations]
-    assert [i.fingerprint for i in a.iterations] == [i.fingerprint for i in b.iterations]
-    assert a.stopped == b.stopped
 
 
 @pytest.mark.threads

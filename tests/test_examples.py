@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from .cli_inputs import sentences
 from .support import processes
+from .support.cli_inputs import sentences
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SAYS = {

@@ -41,8 +41,8 @@ from experiments import (
 from experiments.fits import Fit
 from experiments.paper import Method
 
-from .marks import measures_memory
 from .support import processes
+from .support.marks import measures_memory
 
 ROOT = Path(__file__).parent.parent
 UNIFORM = Method("uniform", None)

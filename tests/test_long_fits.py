@@ -10,31 +10,9 @@ import scipy.sparse as sp
 from arcmeans import Iteration, SphericalKMeans
 from arcmeans._support import progress
 
+from .support.fits import BreakError, assert_same_fit, break_at
+
 X = np.random.default_rng(0).standard_normal((400, 9))
-SAME_COLUMNS = ["iteration", "changed", "relocated", "objective", "movement"]
-
-
-class BreakError(Exception):
-    pass
-
-
-def assert_same_fit(model, other):
-    assert np.array_equal(model.labels_, other.labels_)
-    for name in ("data", "indices", "indptr"):
-        mine, theirs = (getattr(m.center_sums().vectors, name) for m in (model, other))
-        assert np.array_equal(mine, theirs), name
-    assert np.array_equal(model.cluster_centers_, other.cluster_centers_)
-    assert model.inertia_.hex() == other.inertia_.hex()
-    assert model.n_iter_ == other.n_iter_
-    assert np.array_equal(model.trace_[SAME_COLUMNS], other.trace_[SAME_COLUMNS])
-
-
-def break_at(number):
-    def callback(step):
-        if step.iteration == number:
-            raise BreakError
-
-    return callback
 
 
 class TestCallback:

@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from arcmeans import MiniBatchSphericalKMeans, SphericalKMeans, _core
 from arcmeans._minibatch import stream as running_sums
 
-from .oracle import unit
 from .support import processes
+from .support.oracle import unit
 
 WEIGHTS_ARE_CHANCES = "fit draws its batches by weight: a row of weight 2 is not two rows"
 CONTAINERS = {

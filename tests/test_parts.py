@@ -18,7 +18,7 @@ from arcmeans._rows.census import census_of, exact_sum, weigh
 from arcmeans._rows.rows import concatenated
 from arcmeans._rows.unit_rows import rows_of_part, unit_rows
 
-from .test_seeding import text_like
+from .support.rows import text_like
 
 FINITE = st.floats(-1e300, 1e300, allow_nan=False)
 

@@ -13,9 +13,11 @@ from arcmeans._rows.census import frequent
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
-from .marks import measures_memory
 from .support import processes
-from .test_sieve import Pushed, assert_bounds_hold, best_by_reference, full, split, topics
+from .support.marks import measures_memory
+from .support.pushed import Pushed
+from .support.rows import best_by_reference, full, split, topics
+from .support.sieve_bounds import assert_bounds_hold
 
 
 @pytest.mark.threads

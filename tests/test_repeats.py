@@ -16,8 +16,8 @@ from arcmeans._rows.rows import Rows
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
-from .test_exactness import assert_same_bits
-from .test_sieve import full
+from .support.fits import assert_same_bits
+from .support.rows import full
 
 
 @st.composite

@@ -21,7 +21,7 @@ from arcmeans._report import data, page, write_report
 from arcmeans._report.map import place_centers, place_rows
 from arcmeans._report.results import NamedRows, Results, Times
 
-from .cli_inputs import TOPICS, matrix, matrix_file, sentences, text_file
+from .support.cli_inputs import TOPICS, matrix, matrix_file, sentences, text_file
 
 HOSTILE = (
     "</script><script>window.ran = 1</script>",

@@ -19,18 +19,11 @@ from arcmeans._seeding.methods import METHODS, choose_rows
 from arcmeans._seeding.options import SeedOptions
 from arcmeans._seeding.parallel import independent_draws
 
-from .oracle import unit
+from .support.oracle import unit
+from .support.rows import text_like
 
 COMPARING = ("k-means++", "greedy-k-means++")
 pytestmark = pytest.mark.filterwarnings("ignore:.*rows are all zero")
-
-
-def text_like(n=300, d=150, seed=0, density=0.06):
-    rng = np.random.default_rng(seed)
-    X = sp.random_array((n, d), density=density, random_state=rng, format="lil")
-    X[:, 0] = rng.random((n, 1))  # a feature that all rows have
-    X[: n * 2 // 3, 1] = 0.3
-    return sp.csr_array(X)
 
 
 def brute_force(X, indices):

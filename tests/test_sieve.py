@@ -1,6 +1,5 @@
 """The sieve: a filter within its error, and bounds that are true after every pass."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -13,144 +12,22 @@ from arcmeans import _core
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
-from arcmeans._rows.census import Frequent
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
-from .test_exactness import assert_same_bits
-
-UNIT = 8192
-FINE = 256
-ROW = 32767.0
-LINE = 32
-
-
-@dataclasses.dataclass(frozen=True)
-class FrequentAnyway(Frequent):
-    n_frequent: int = 0
-
-    def count(self, n_clusters):
-        return self.n_frequent
-
-
-def split(rows, n_frequent):
-    """The same rows with so many frequent features, whatever the number of clusters."""
-    frequent = rows.frequent
-    frequent = FrequentAnyway(frequent.n_entries, frequent.above, n_frequent)
-    return dataclasses.replace(rows, frequent=frequent)
-
-
-def full(rows):
-    """The rows as stored, by rank."""
-    if rows.starts is None:
-        return rows.values.astype(np.longdouble)
-    out = np.zeros((rows.n_rows, rows.n_features), np.longdouble)
-    out[np.repeat(np.arange(rows.n_rows), np.diff(rows.starts)), rows.features] = rows.values
-    return out
-
-
-def products(values, centers, k):
-    """Each row times each center, from the integers."""
-    sums = np.array([centers.vector(j) for j in range(k)]).astype(np.longdouble)
-    lengths = np.sqrt((sums**2).sum(axis=1, keepdims=True))
-    used = np.flatnonzero(values.any(axis=0))
-    # float64 is good enough for all but the smallest margin, and much faster.
-    fast = values.size * k > 2_000_000
-    dtype = np.float64 if fast else np.longdouble
-    return values[:, used].astype(dtype) @ (sums / lengths)[:, used].astype(dtype).T
-
-
-def best_by_reference(rows, centers, k):
-    """What every algorithm has to find: the first of the largest sim64."""
-    matrix = np.empty((rows.n_rows, k))
-    _core.native.similarity_matrix(rows.native(), centers, 1, matrix)
-    return np.where(rows.zero == 0, matrix.argmax(axis=1), -1)
-
-
-def errors_of(rows, centers):
-    """For each row: the filter's error line by line, and the reference's."""
-    if rows.starts is None:
-        sizes, rare = np.full(rows.n_rows, rows.n_features), np.zeros(rows.n_rows, int)
-    else:
-        sizes = np.diff(rows.starts)
-        which = np.repeat(np.arange(rows.n_rows), sizes)
-        rare = np.bincount(which[rows.features >= centers.n_frequent], minlength=rows.n_rows)
-    native, double = _core.native, rows.dtype == np.float64
-    exact = full(rows)[:, : centers.n_frequent].astype(np.float64) * ROW
-    rounded = np.rint(exact)
-    missed = ((exact - rounded) ** 2).sum(axis=1) / ROW**2
-    own = [native.row_filter_error(m, int(r)) for m, r in zip(missed, rare, strict=True)]
-    lengths = centers.line_lengths
-    shortest = [lengths[first : first + LINE].min() for first in range(0, len(lengths), LINE)]
-    spread = np.abs(rounded).sum(axis=1) / ROW
-    filters = np.add.outer(own, np.zeros(len(shortest)))
-    filters += np.outer(spread, [native.center_filter_error(length) for length in shortest])
-    return filters, np.array([native.reference_error(double, int(s)) for s in sizes])
-
-
-def now(stored, risen):
-    """Bounds as the core reads them: sums that wrap to 16 bits."""
-    units = np.ceil(risen * UNIT * (1 + 2.0**-40)).astype(np.int64)
-    return (stored.astype(np.int64) + units + 2**15) % 2**16 - 2**15
-
-
-def lower_now(kept, rows, labels):
-    """Lower bounds as the core reads them, but for the rounding to whole units."""
-    fallen = np.ceil(kept._moves.falls * FINE * UNIT * (1 + 2.0**-40)).astype(np.int64)[labels]
-    return (kept.lower[rows] - fallen).astype(np.int32).astype(np.longdouble) / (FINE * UNIT)
-
-
-def assert_bounds_hold(engine, centers, values, tight=False):
-    """With the margin that makes them bounds on sim64 too."""
-    rows, kept, k = engine.rows, engine.algorithm, engine.n_clusters
-    here = np.flatnonzero(rows.zero == 0)
-    true = products(values[here], centers, k)
-    label = engine.labels[here]
-    each = np.arange(len(here))
-    filters, margin = (e[here] for e in errors_of(rows, centers))
-    own = true[each, label]
-    assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
-    groups = _core.native.LineGroups(k, rows.starts is None)
-    assert_groups_bounded(groups, kept, here, true, label, margin, filters if tight else None)
-
-
-def assert_groups_bounded(groups, kept, here, true, label, margin, filters):
-    """A bound for each group of centers, without the own."""
-    each = np.arange(len(here))
-    of = np.array([groups.of(place) for place in kept._moves.places])
-    uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
-    true[each, label] = -2
-    for group in np.unique(of):
-        members = np.flatnonzero(of == group)
-        highest = true[:, members].max(axis=1) + 2 * margin
-        others = highest > -1.5
-        slack = (uppers[:, group] - highest)[others]
-        assert np.all(slack >= 0)
-        if filters is not None:  # all of them have just been found
-            error = filters[others][:, members[0] // LINE] + 2 * margin[others]
-            assert np.all(slack <= 2 * error + 3.1 / UNIT)
-
-
-def check_run(rows, which, passes=12, **options):
-    """Bounds and labels after every pass of a run that begins at some of the rows."""
-    k = len(which)
-    centers = place_rows(rows, rows, which)
-    reference = place_rows(rows, rows, which)
-    engine = MemoryEngine(rows, k, EngineOptions("sieve", **options))
-    lloyd = MemoryEngine(rows, k, EngineOptions("lloyd"))
-    values = full(rows)
-    for number in range(passes):
-        work = engine.assign(centers)
-        assert work.changed == lloyd.assign(reference).changed
-        assert np.array_equal(engine.labels, lloyd.labels)
-        if engine.algorithm.uppers is not None:
-            assert_bounds_hold(engine, centers, values, tight=number == 0)
-        if work.changed == 0:
-            break
-        assert engine.relocate(centers) == lloyd.relocate(reference)
-        centers.move(engine.sum_changes(), options.get("n_threads", 1))
-        reference.move(lloyd.sum_changes(), 1)
-
+from .support.fits import assert_same_bits
+from .support.pushed import Pushed
+from .support.rows import best_by_reference, full, products, split, topics
+from .support.sieve_bounds import (
+    FINE,
+    LINE,
+    ROW,
+    UNIT,
+    assert_bounds_hold,
+    check_run,
+    errors_of,
+    lower_now,
+)
 
 # --- The filter ---
 
@@ -295,15 +172,6 @@ def test_every_case(case, dtype, share, keep_bounds):
     assert_same_bits(*results)
 
 
-def topics(rng, n, d, size, kinds):
-    """Sparse rows of about so many entries, around a few kinds."""
-    weights = rng.gamma(0.05, size=(kinds, d)) + 1e-6
-    weights /= weights.sum(axis=1, keepdims=True)
-    return sp.csr_array(
-        np.array([rng.multinomial(size, weights[i % kinds]) for i in range(n)]).astype(float)
-    )
-
-
 @pytest.mark.threads
 @pytest.mark.parametrize("dense", [False, True])
 def test_more_centers_than_lines_in_a_look(dense):
@@ -351,43 +219,6 @@ def test_long_rows_of_many_features(n_frequent, dtype):
 
 
 # --- Centers that are pushed about ---
-
-
-class Pushed:
-    """Centers that follow labels made up by the test, and what their sums have to be."""
-
-    def __init__(self, rows, k):
-        self.rows, self.k = rows, k
-        self.centers = place_rows(rows, rows, np.arange(k))
-        self.fixed = np.rint(full(rows).astype(np.float64) * rows.one).astype(np.int64)
-        if rows.weights is not None:  # whole numbers
-            self.fixed *= rows.weights.astype(np.int64)[:, None]
-        self.vectors = np.array([self.centers.vector(j) for j in range(k)])
-        self.labels = np.full(rows.n_rows, -1, np.int32)
-        self._changes = _core.native.SumChanges(k)
-
-    def push(self, labels, n_threads=1):
-        self._changes.collect(self.rows.native(), self.labels, labels, n_threads)
-        self.centers.move(self._changes, n_threads)
-        for j in set(self.labels[self.labels != labels]) | set(labels[self.labels != labels]):
-            total = self.fixed[labels == j].sum(axis=0)
-            if j >= 0 and total.any():
-                self.vectors[j] = total
-        self.labels = labels.copy()
-
-    def replace(self, j, vector):
-        """Places a center anew; its rows are its rows no longer."""
-        features = np.flatnonzero(vector).astype(np.int32)
-        self.centers.place(j, features, vector[features])
-        self.vectors[j] = vector
-        self.labels[self.labels == j] = -1
-
-    def check(self):
-        for j in range(self.k):
-            assert np.array_equal(self.centers.vector(j), self.vectors[j])
-            assert self.centers.counts[j] == np.count_nonzero(self.labels == j)
-            squared = sum(int(v) ** 2 for v in self.vectors[j])
-            assert self.centers.scales[j] == 1.0 / np.sqrt(float(squared))
 
 
 def swinging(n_groups=6):

@@ -14,16 +14,9 @@ from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 
-from .test_sieve import (
-    LINE,
-    Pushed,
-    assert_bounds_hold,
-    best_by_reference,
-    check_run,
-    full,
-    split,
-    topics,
-)
+from .support.pushed import Pushed
+from .support.rows import best_by_reference, full, split, topics
+from .support.sieve_bounds import LINE, assert_bounds_hold, check_run
 
 
 @st.composite

@@ -17,42 +17,20 @@ from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._rows.store_header import HEADER
 from arcmeans._seeding.methods import METHODS
 
-from .cases import CASES
-from .marks import measures_memory
 from .support import processes
-from .test_long_fits import BreakError, break_at
-from .test_seeding import text_like
+from .support.cases import CASES
+from .support.fits import BreakError, assert_same_fit, break_at
+from .support.marks import measures_memory
+from .support.rows import text_like, with_zero_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*rows are all zero")
-SAME = ["iteration", "changed", "relocated", "objective", "fingerprint", "movement"]
 TINY = 4000
 """A limit in bytes that makes many chunks, and has labels and bounds in mapped files."""
-
-
-def assert_same_fit(a, b):
-    assert np.array_equal(np.asarray(a.labels_), np.asarray(b.labels_))
-    assert (a.center_sums().vectors != b.center_sums().vectors).nnz == 0
-    assert np.array_equal(a.center_sums().scales, b.center_sums().scales)
-    assert a.cluster_centers_.dtype == b.cluster_centers_.dtype
-    assert np.array_equal(a.cluster_centers_, b.cluster_centers_)
-    assert a.inertia_ == b.inertia_
-    assert a.n_iter_ == b.n_iter_
-    assert a.n_features_in_ == b.n_features_in_
-    for name in SAME:
-        assert np.array_equal(a.trace_[name], b.trace_[name]), name
 
 
 def batches(X, *ends):
     """X in pieces, an empty one among them."""
     return [X[a:b] for a, b in itertools.pairwise([0, *ends, *ends[-1:], X.shape[0]])]
-
-
-def with_zero_rows(X, *rows):
-    kept = np.ones(X.shape[0])
-    kept[list(rows)] = 0.0
-    X = sp.csr_array(sp.diags_array(kept) @ X)
-    X.eliminate_zeros()
-    return X
 
 
 def stored(path, X, *ends):

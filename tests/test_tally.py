@@ -13,8 +13,8 @@ from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.given import given_centers
 
-from .test_exactness import assert_same_bits
-from .test_sieve import full
+from .support.fits import assert_same_bits
+from .support.rows import full
 
 LONGEST = 2**13
 """Entries of the longest row whose changes can be told (``cpp/core/moves/feature_changes.hpp``)."""
