@@ -115,6 +115,9 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
   return {kept->data(), {kept->size()}, owner};
 }
 
+// The turn of a center that went so far, as computed without rounding up.
+Turn turn_over(double chord) { return turn_of(outward_chord(chord, 0)); }
+
 }  // namespace
 
 NB_MODULE(ARCMEANS_MODULE, m) {
@@ -242,8 +245,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def_prop_ro("line_lengths",
                    [](nb::handle_t<Centers> self) {
                      const auto& centers = nb::cast<const Centers&>(self);
-                     if (!centers.has_lines()) throw std::logic_error("no pass has made lines");
-                     return view(self, centers.lines().lengths());
+                     return view(self, centers.watcher<FilterLines>().lengths());
                    })
       .def("detached", &Centers::detached)
       .def_prop_ro("counts",
@@ -252,27 +254,33 @@ NB_MODULE(ARCMEANS_MODULE, m) {
                    })
       .def("vector",
            [](const Centers& self, int j) {
-             std::vector<std::int64_t> vector(static_cast<std::size_t>(self.n_features()));
+             std::vector<std::int64_t> vector(index(self.n_features()));
              for (std::int32_t f = 0; f < self.n_features(); ++f) {
-               vector[static_cast<std::size_t>(f)] = self.value(j, f);
+               vector[index(f)] = self.sums().value(j, f);
              }
              return owned(std::move(vector));
            })
-      .def("sizes", [](const Centers& self) { return owned(self.sizes()); })
+      .def("sizes", [](const Centers& self) { return owned(self.sums().sizes()); })
       .def(
           "entries",
           [](const Centers& self, In<std::int64_t> starts, std::optional<In<std::int32_t>> by_rank,
              Out<std::int32_t> features, Out<std::int64_t> values) {
-            self.entries(starts.data(), data_or_null(by_rank), features.data(), values.data());
+            self.sums().entries(starts.data(), data_or_null(by_rank), features.data(),
+                                values.data());
           },
           nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), Released())
       .def_prop_ro("scales",
                    [](nb::handle_t<Centers> self) {
                      return view(self, nb::cast<const Centers&>(self).scales());
                    })
-      .def_prop_ro("chords", [](nb::handle_t<Centers> self) {
-        return view(self, nb::cast<const Centers&>(self).chords());
-      });
+      .def_prop_ro(
+          "chords",
+          [](const Centers& self) {
+            std::vector<double> chords;
+            for (const CenterMove& move : self.last_move()) chords.push_back(move.chord);
+            return owned(std::move(chords));
+          },
+          nb::rv_policy::move);
 
   nb::enum_<Algorithm>(m, "Algorithm")
       .value("lloyd", Algorithm::lloyd)
@@ -284,7 +292,6 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .value("tight", HamerlyUpdate::tight)
       .value("eq8", HamerlyUpdate::eq8)
       .value("eq9", HamerlyUpdate::eq9);
-  nb::class_<CenterTests>(m, "CenterTests").def(nb::init<int, bool>());
   nb::class_<Work>(m, "Work")
       .def(nb::init<>())
       .def_rw("similarities", &Work::similarities)
@@ -301,13 +308,13 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       [](Algorithm algorithm, const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
          Out<std::int32_t> previous, std::optional<Out<double>> lower,
          std::optional<Out2<float>> uppers, std::optional<Out<double>> upper, int n_threads,
-         std::int64_t chunk_rows, HamerlyUpdate update, CenterTests* tests) {
+         std::int64_t chunk_rows, HamerlyUpdate update) {
         const RowState state{labels.data(), previous.data(), data_or_null(lower),
                              data_or_null(uppers), data_or_null(upper)};
-        return assign(algorithm, rows, centers, state, {n_threads, chunk_rows}, update, tests);
+        return assign(algorithm, rows, centers, state, {n_threads, chunk_rows}, update);
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
-      nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), Released());
+      nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), Released());
   nb::class_<PackedRows>(m, "PackedRows")
       .def(nb::new_(
                [](const HeldRows& rows, std::int32_t n_frequent, std::int32_t n_shared,
@@ -375,7 +382,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
          Out<std::int32_t> previous, Out<double> own, Out<double> other, Out2<float> kept,
          int n_threads, std::int64_t chunk_rows, CenterGroups& groups) {
-        centers.need_panels();
+        Panels::of(centers);
         return yinyang(rows, centers, {labels.data(), previous.data()},
                        {own.data(), other.data(), kept.data()}, {n_threads, chunk_rows}, groups);
       },
@@ -385,8 +392,8 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       .def(
           "update",
           [](CenterNeighbors& self, Centers& centers, int n_threads) {
-            centers.need_panels();
-            return self.update(centers, Turns(centers), n_threads);
+            Panels::of(centers);
+            return self.update(centers, TurnAngles(centers), n_threads);
           },
           Released())
       .def("nearest_at_most", &CenterNeighbors::nearest_at_most)
@@ -401,7 +408,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
          Out<std::int32_t> previous, Out<double> own, Out<double> other, int n_threads,
          std::int64_t chunk_rows, CenterNeighbors& neighbors) {
-        centers.need_panels();
+        Panels::of(centers);
         return exponion(rows, centers, {labels.data(), previous.data()}, {own.data(), other.data()},
                         {n_threads, chunk_rows}, neighbors);
       },
@@ -411,7 +418,7 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       [](const HeldRows& rows, Centers& centers, Out<std::int32_t> labels,
          Out<std::int32_t> previous, Out<double> own, Out<double> other, Out<std::int32_t> seconds,
          int n_threads, std::int64_t chunk_rows, CenterNeighbors& neighbors) {
-        centers.need_panels();
+        Panels::of(centers);
         return shallot(rows, centers, {labels.data(), previous.data()},
                        {own.data(), other.data(), nullptr, seconds.data()}, {n_threads, chunk_rows},
                        neighbors);
@@ -490,11 +497,10 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   m.def(
       "panel_similarities",
       [](const HeldRows& rows, Centers& centers, std::int64_t i, Out<float> similarities) {
-        centers.need_panels();
-        std::vector<float> padded(static_cast<std::size_t>(centers.panels().width()));
-        visit(rows, [&](const auto& typed) {
-          panel_similarities(centers.panels(), typed.row(i), padded.data());
-        });
+        const Panels& panels = Panels::of(centers);
+        std::vector<float> padded(index(panels.width()));
+        visit(rows,
+              [&](const auto& typed) { panel_similarities(panels, typed.row(i), padded.data()); });
         std::copy_n(padded.begin(), similarities.size(), similarities.data());
       },
       Released());
@@ -510,21 +516,18 @@ NB_MODULE(ARCMEANS_MODULE, m) {
       Released());
   m.def("row_filter_error", &row_filter_error);
   m.def("center_filter_error", &center_filter_error);
-  m.def("lower_after", [](double lower, double chord) {
-    return lower_after(lower, movement_from_chord(chord, 0));
-  });
-  m.def("upper_after", [](double upper, double chord) {
-    return upper_after(upper, movement_from_chord(chord, 0));
-  });
+  m.def("lower_after",
+        [](double lower, double chord) { return lower_after(lower, turn_over(chord)); });
+  m.def("upper_after",
+        [](double upper, double chord) { return upper_after(upper, turn_over(chord)); });
   m.def("hamerly_upper_after",
         [](double upper, double largest, double smallest, HamerlyUpdate update) {
-          return upper_after(upper, movement_from_chord(largest, 0),
-                             movement_from_chord(smallest, 0), update);
+          return upper_after(upper, turn_over(largest), turn_over(smallest), update);
         });
   m.def("uppers_after", [](Out<float> uppers, In<double> chords) {
     std::vector<double> cos, sin, pad;
     for (std::size_t j = 0; j < chords.size(); ++j) {
-      const Movement p = movement_from_chord(chords.data()[j], 0);
+      const Turn p = turn_over(chords.data()[j]);
       cos.push_back(p.cos);
       sin.push_back(p.sin);
       pad.push_back(p.pad);
@@ -536,5 +539,5 @@ NB_MODULE(ARCMEANS_MODULE, m) {
   m.def("angle_at_most", &angle_at_most);
   m.def("angle_at_least", &angle_at_least);
   m.def("beyond", &beyond);
-  m.def("turn", [](double chord) { return turn(movement_from_chord(chord, 0)); });
+  m.def("turn", [](double chord) { return angle_of(turn_over(chord)); });
 }

@@ -11,8 +11,8 @@
 namespace arcmeans {
 
 Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
-            const PassOptions& options, HamerlyUpdate update, CenterTests* tests) {
-  centers.need_panels();
+            const PassOptions& options, HamerlyUpdate update) {
+  Panels::of(centers);
   return visit(rows, [&](const auto& typed) -> Work {
     using RowsOf = std::decay_t<decltype(typed)>;
     switch (algorithm) {
@@ -23,11 +23,11 @@ Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowSt
       case Algorithm::simplified_elkan:
         return simplified_elkan(typed, centers, state, options);
       case Algorithm::elkan:
-        return elkan(typed, centers, state, options, *tests);
+        return elkan(typed, centers, state, options, CenterTests::of(centers, true));
       case Algorithm::simplified_hamerly:
         return simplified_hamerly(typed, centers, state, options, update);
       case Algorithm::hamerly:
-        return hamerly(typed, centers, state, options, update, *tests);
+        return hamerly(typed, centers, state, options, update, CenterTests::of(centers, false));
     }
     throw std::invalid_argument("unknown algorithm");
   });
@@ -55,15 +55,15 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
   for (int first = 0; first < centers.size(); first += kBlock) {
     const int count = std::min(kBlock, centers.size() - first);
     for (int j = 0; j < count; ++j) {
-      const std::int64_t* vector = centers.vector(first + j);
+      const std::int64_t* sums = centers.sums().frequent(first + j);
       for (std::size_t f = 0; f < static_cast<std::size_t>(centers.n_frequent()); ++f) {
-        block[f * kBlock + static_cast<std::size_t>(j)] = static_cast<double>(vector[f]);
+        block[f * kBlock + static_cast<std::size_t>(j)] = static_cast<double>(sums[f]);
       }
     }
     for (std::int32_t f = centers.n_frequent(); f < centers.n_features(); ++f) {
       double* at = block.data() + std::int64_t{f} * kBlock;
       std::fill_n(at, kBlock, 0.0);
-      centers.rare().each(f, [&](int j, std::int64_t sum) {
+      centers.sums().rare().each(f, [&](int j, std::int64_t sum) {
         if (j >= first && j < first + count) at[j - first] = static_cast<double>(sum);
       });
     }
@@ -89,14 +89,14 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
 
 void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std::int64_t n,
              int n_threads, std::int32_t* labels, double* similarities) {
-  centers.need_panels();
+  const Panels& panels = Panels::of(centers);
   visit(rows, [&](const auto& typed) {
     parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-      std::vector<float> scratch(static_cast<std::size_t>(centers.panels().width()));
+      std::vector<float> scratch(static_cast<std::size_t>(panels.width()));
       Work work;
       for (std::int64_t m = begin; m < end; ++m) {
         const auto row = typed.row(which[m]);
-        labels[m] = best_of_all(centers, row, scratch.data(), work).center;
+        labels[m] = best_of_all(panels, centers, row, scratch.data(), work).center;
         similarities[m] = centers.similarity(row, labels[m]);
       }
     });

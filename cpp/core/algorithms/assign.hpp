@@ -12,9 +12,8 @@ namespace arcmeans {
 
 enum class Algorithm : int { lloyd, simplified_elkan, elkan, simplified_hamerly, hamerly };
 
-// `tests` is needed by elkan and hamerly only.
 Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
-            const PassOptions& options, HamerlyUpdate update, CenterTests* tests);
+            const PassOptions& options, HamerlyUpdate update);
 
 // The same for the sieve, which keeps another kind of bounds.
 Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMoves& moves,

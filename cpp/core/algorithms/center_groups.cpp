@@ -46,11 +46,11 @@ CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_gr
   }
 }
 
-void CenterGroups::update(const Centers& centers, const Turns& turns, int n_threads) {
+void CenterGroups::update(const Centers& centers, const TurnAngles& turns, int n_threads) {
   parallel_chunks(size(), 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
     const int g = static_cast<int>(at);
-    double by = 0.0;
-    for (int m = 0; m < count(g); ++m) by = std::max(by, turns[begin(g)[m]]);
+    double by = 0.0;  // bounds that are not there yet have not moved
+    for (int m = 0; m < count(g) && !fresh_; ++m) by = std::max(by, turns[begin(g)[m]]);
     moved_[static_cast<std::size_t>(g)] = moved_further(moved(g), by);
     moved_up_[static_cast<std::size_t>(g)] = moved_by(moved(g));
     copy(centers, g);
@@ -62,7 +62,7 @@ void CenterGroups::copy(const Centers& centers, int g) {
   if (!lines(g)) return;
   for (int m = 0; m < count(g); ++m) {
     const int j = begin(g)[m];
-    if (!fresh_ && centers.pad()[j] == 0.0) continue;
+    if (!fresh_ && !centers.last_move(j).moved()) continue;
     put_center(line(g, m), m % kLineFloats, centers, j);
   }
 }

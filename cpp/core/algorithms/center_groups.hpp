@@ -21,7 +21,7 @@ class CenterGroups {
   CenterGroups& operator=(const CenterGroups&) = delete;
 
   // Brings copies and movements up to date with the centers.
-  void update(const Centers& centers, const Turns& turns, int n_threads);
+  void update(const Centers& centers, const TurnAngles& turns, int n_threads);
 
   int size() const { return static_cast<int>(moved_.size()); }
   int group_of(int center) const { return group_of_[static_cast<std::size_t>(center)]; }

@@ -17,7 +17,7 @@ class DenseVisits {
   static constexpr int kMostLines = kVectorBytes / 16;
 
   DenseVisits(const PackedRows& packed, const Centers& centers)
-      : packed_(packed), lines_(centers.lines()) {}
+      : packed_(packed), lines_(centers.watcher<FilterLines>()) {}
 
   // The rows from here on are named by their place after it.
   void start(std::int64_t begin) { begin_ = begin; }

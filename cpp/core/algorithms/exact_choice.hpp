@@ -21,7 +21,7 @@ class ExactChoice {
   ExactChoice(std::unique_ptr<NearTies> near_ties, const Centers& centers, const LineGroups& groups)
       : near_ties_(std::move(near_ties)),
         centers_(centers),
-        places_(centers.lines().places()),
+        places_(centers.watcher<FilterLines>().places()),
         groups_(groups) {}
 
   // The label of row `r` of a chunk, which is row `row` of all, where the center at place `first`

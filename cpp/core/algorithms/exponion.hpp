@@ -24,7 +24,7 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
 
  public:
   BallVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
-              const AngleState& angles, const CenterNeighbors& neighbors, const Turns& turns,
+              const AngleState& angles, const CenterNeighbors& neighbors, const TurnAngles& turns,
               const PassOptions& options, Work& work)
       : Base(rows, centers, state, work),
         angles_(angles),
@@ -89,7 +89,7 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
 
   const AngleState& angles_;
   const CenterNeighbors& neighbors_;
-  const Turns& turns_;
+  const TurnAngles& turns_;
   Ball<RowsOf> ball_;
 
  private:
@@ -135,7 +135,7 @@ class ExponionVisitor : public BallVisitor<ExponionVisitor<RowsOf>, RowsOf> {
 // The first pass needs no lists.
 template <class RowsOf>
 std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const RowState& state,
-                          const Turns& turns, int n_threads, CenterNeighbors& neighbors) {
+                          const TurnAngles& turns, int n_threads, CenterNeighbors& neighbors) {
   std::int64_t i = 0;
   while (i < rows.n_rows && rows.zero[i]) ++i;
   if (i == rows.n_rows || state.labels[i] < 0) return 0;
@@ -145,7 +145,7 @@ std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const RowS
 template <class RowsOf>
 Work exponion(const RowsOf& rows, const Centers& centers, const RowState& state,
               const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
-  const Turns turns(centers);
+  const TurnAngles turns(centers);
   const std::int64_t center_similarities =
       update_lists(rows, centers, state, turns, options.n_threads, neighbors);
   Work work = pass_over_rows(rows, state, options, [&](Work& mine) {

@@ -18,14 +18,16 @@ class Lloyd {
         centers_(centers),
         state_(state),
         work_(work),
-        visits_(rows, centers, options.rows_at_a_time()),
-        similarities_(static_cast<std::size_t>(centers.panels().width())) {}
+        panels_(centers.watcher<Panels>()),
+        visits_(rows, panels_, options.rows_at_a_time()),
+        similarities_(static_cast<std::size_t>(panels_.width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {
     visits_.visit(begin, All{static_cast<std::size_t>(end - begin)}, [&](auto r, const Top& top) {
       const std::int64_t i = begin + r;
       if (top.contested) {
-        state_.labels[i] = best_of_all(centers_, rows_.row(i), similarities_.data(), work_).center;
+        state_.labels[i] =
+            best_of_all(panels_, centers_, rows_.row(i), similarities_.data(), work_).center;
       } else {
         work_.similarities += centers_.size();
         state_.labels[i] = top.center;
@@ -64,6 +66,7 @@ class Lloyd {
   const Centers& centers_;
   const RowState& state_;
   Work& work_;
+  const Panels& panels_;
   PanelVisits<RowsOf, Top> visits_;
   std::vector<float> similarities_;
 };

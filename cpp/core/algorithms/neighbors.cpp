@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/bounds/angles.hpp"
+#include "core/layouts/panels.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -42,7 +43,8 @@ CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
   }
 }
 
-std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns, int n_threads) {
+std::int64_t CenterNeighbors::update(const Centers& centers, const TurnAngles& turns,
+                                     int n_threads) {
   std::vector<char> anew(static_cast<std::size_t>(n_centers_));
   std::int64_t n_anew = 0;
   for (int a = 0; a < n_centers_; ++a) {
@@ -54,7 +56,7 @@ std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns,
   }
   parallel_chunks(n_centers_, 16, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     Scratch scratch;
-    scratch.similarities.resize(static_cast<std::size_t>(centers.panels().width()));
+    scratch.similarities.resize(index(centers.watcher<Panels>().width()));
     for (std::int64_t at = begin; at < end; ++at) {
       const int a = static_cast<int>(at);
       if (anew[static_cast<std::size_t>(at)]) find(centers, a, scratch);
@@ -69,13 +71,11 @@ std::int64_t CenterNeighbors::update(const Centers& centers, const Turns& turns,
 SparseRow<double> CenterNeighbors::row_of(const Centers& centers, int a, Scratch& scratch) const {
   scratch.features.clear();
   scratch.values.clear();
-  const double scale = centers.scales()[static_cast<std::size_t>(a)];
-  for (std::int32_t f = 0; f < centers.n_features(); ++f) {
-    if (const std::int64_t sum = centers.vector(a)[f]; sum != 0) {
-      scratch.features.push_back(f);
-      scratch.values.push_back(static_cast<double>(sum) * scale);
-    }
-  }
+  const double scale = centers.scale(a);
+  centers.sums().each_of(a, [&](std::int32_t f, std::int64_t sum) {
+    scratch.features.push_back(f);
+    scratch.values.push_back(static_cast<double>(sum) * scale);
+  });
   return {scratch.features.data(), scratch.values.data(),
           static_cast<std::int64_t>(scratch.features.size())};
 }
@@ -112,7 +112,7 @@ float CenterNeighbors::guess(Scratch& scratch) const {
 
 void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
   const SparseRow<double> row = row_of(centers, a, scratch);
-  panel_similarities(centers.panels(), row, scratch.similarities.data());
+  panel_similarities(centers.watcher<Panels>(), row, scratch.similarities.data());
   const double error = panel_error(row.size) + reference_error<double>(row.size);
   const auto far = [&](float similarity) {
     return angle_at_least(static_cast<double>(similarity) + error);

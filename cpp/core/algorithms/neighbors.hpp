@@ -29,7 +29,7 @@ class CenterNeighbors {
   CenterNeighbors& operator=(const CenterNeighbors&) = delete;
 
   // Returns the number of similarities computed.
-  std::int64_t update(const Centers& centers, const Turns& turns, int n_threads);
+  std::int64_t update(const Centers& centers, const TurnAngles& turns, int n_threads);
 
   // How many neighbors each center has here.
   int count() const { return count_; }

@@ -38,8 +38,8 @@ struct LaneTops {
 template <class RowsOf, class Top>
 class PanelVisits {
  public:
-  PanelVisits(const RowsOf& rows, const Centers& centers, std::int64_t most_rows)
-      : rows_(rows), centers_(centers), tops_(static_cast<std::size_t>(most_rows)) {}
+  PanelVisits(const RowsOf& rows, const Panels& panels, std::int64_t most_rows)
+      : rows_(rows), panels_(panels), tops_(static_cast<std::size_t>(most_rows)) {}
 
   // Calls use(row, top) for some rows, named by their places after `begin`, those without a
   // direction left out.
@@ -47,7 +47,7 @@ class PanelVisits {
   void visit(std::int64_t begin, const Which& which, const Use& use) {
     if (which.size() == 0) return;
     for (std::size_t w = 0; w < which.size(); ++w) tops_[w] = {};
-    for (const Panel& panel : centers_.panels().all()) {
+    for (const Panel& panel : panels_.all()) {
       with_lines(panel, [&](auto lines) { visit_panel<lines()>(panel, begin, which); });
     }
     for (std::size_t w = 0; w < which.size(); ++w) {
@@ -104,7 +104,7 @@ class PanelVisits {
   }
 
   const RowsOf& rows_;
-  const Centers& centers_;
+  const Panels& panels_;
   std::vector<Top> tops_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/centers/centers.hpp"
+#include "core/layouts/panels.hpp"
 #include "core/rows/rows.hpp"
 #include "core/support/parallel.hpp"
 
@@ -83,19 +84,20 @@ inline Best best_two(const float* similarities, int width) {
 // Finds the best center among all by one visit to the panels; sim64 decides where float32 cannot.
 // Leaves the float32 similarities in `similarities`.
 template <class Row>
-Best best_of_all(const Centers& centers, const Row& row, float* similarities, Work& work) {
+Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, float* similarities,
+                 Work& work) {
   const int k = centers.size();
-  panel_similarities(centers.panels(), row, similarities);
+  panel_similarities(panels, row, similarities);
   work.similarities += k;
   const double error = panel_error(row.size);
-  Best best = best_two(similarities, centers.panels().width());
+  Best best = best_two(similarities, panels.width());
   best.error = error;
   const double candidate = best.similarity - 2.0 * error;
   if (best.second < candidate) return best;
 
   ++work.exact_decisions;
   const double top = best.similarity;
-  if (top == 0.0 && centers.panels().apart(row)) {
+  if (top == 0.0 && panels.apart(row)) {
     best.center = 0;  // as similar as all others
     return best;
   }
@@ -145,7 +147,8 @@ class RowVisitor {
         centers_(centers),
         state_(state),
         work_(work),
-        similarities_(static_cast<std::size_t>(centers.panels().width())) {}
+        panels_(centers.watcher<Panels>()),
+        similarities_(static_cast<std::size_t>(panels_.width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -165,7 +168,7 @@ class RowVisitor {
   }
   // The best of all centers of a row, counted; `similarities()` then holds the float32 ones.
   Best best_of_all(const Row& row) {
-    return arcmeans::best_of_all(centers_, row, similarities_.data(), work_);
+    return arcmeans::best_of_all(panels_, centers_, row, similarities_.data(), work_);
   }
   const float* similarities() const { return similarities_.data(); }
 
@@ -175,6 +178,7 @@ class RowVisitor {
   Work& work_;
 
  private:
+  const Panels& panels_;
   std::vector<float> similarities_;
 };
 

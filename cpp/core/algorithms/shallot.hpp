@@ -53,7 +53,7 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
 template <class RowsOf>
 Work shallot(const RowsOf& rows, const Centers& centers, const RowState& state,
              const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
-  const Turns turns(centers);
+  const TurnAngles turns(centers);
   const std::int64_t center_similarities =
       update_lists(rows, centers, state, turns, options.n_threads, neighbors);
   Work work = pass_over_rows(rows, state, options, [&](Work& mine) {

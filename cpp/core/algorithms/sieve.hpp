@@ -56,7 +56,9 @@ class Sieve {
         drift_(drift),
         work_(work),
         groups_(drift.groups()),
-        places_(centers.lines().places()),
+        lines_(centers.watcher<FilterLines>()),
+        drifts_(centers.find<Drifts>()),
+        places_(lines_.places()),
         visits_(packed, centers),
         bounds_(drift, state, rows_at_once(rows, options)),
         exactly_(std::move(near_ties), centers, groups_),
@@ -207,7 +209,7 @@ class Sieve {
 
   // Takes back from rises and falls of the last move what the row's own part does not come to.
   void take_drifts_back() {
-    const Drifts& drifts = *centers_.drifts();
+    const Drifts& drifts = *drifts_;
     told_.clear();
     for (const std::int32_t r : active_) {
       told_.add(r, !visits_all_[at(r)] && bounds_.count_lines_reaching(r) >= kQuiteSome);
@@ -241,7 +243,7 @@ class Sieve {
   template <class Use>
   void each_told(const std::int16_t* lanes, const RowList& which, const Use& use) {
     work_.lines += static_cast<std::int64_t>(which.size());
-    if (centers_.drifts()->any_sign()) {
+    if (drifts_->any_sign()) {
       visits_.template each_sum<true>(lanes, which, use);
     } else {
       visits_.template each_sum<false>(lanes, which, use);
@@ -252,7 +254,7 @@ class Sieve {
   // in each feature, the row's own rounding, and the rare features.
   template <class Rare>
   float beside(std::int32_t r, const Rare& rare_drift) const {
-    float sum = 0.001F + packed_.error(begin_ + r, 0.0F) * centers_.drifts()->length();
+    float sum = 0.001F + packed_.error(begin_ + r, 0.0F) * drifts_->length();
     visits_.each_rare(r, [&](const auto& rare) {
       sum += std::abs(rare.value) * rare_drift(rare.feature) * (1.001F * kCosineUnits);
     });
@@ -260,7 +262,7 @@ class Sieve {
   }
 
   void take_gains(int b, std::int32_t r, const LineSums& sums) {
-    const Drifts& drifts = *centers_.drifts();
+    const Drifts& drifts = *drifts_;
     const Floats rest =
         splat(1.0F + beside(r, [&](std::int32_t f) { return drifts.rare_rise(f); }));
     std::int16_t* const uppers = bounds_.uppers(r) + b * kLineShorts;
@@ -280,7 +282,7 @@ class Sieve {
   }
 
   void take_losses(std::int32_t r, const LineSums& sums) {
-    const Drifts& drifts = *centers_.drifts();
+    const Drifts& drifts = *drifts_;
     const int lane = drifts.loss_lane(groups_.of(own_place(r)));
     const int number = sums.lanes[lane / kVectorFloats][lane % kVectorFloats];
     const SieveDrift::Loss& most = drift_.loss(bounds_.label(r));
@@ -340,7 +342,7 @@ class Sieve {
   void visit_line(int line, const RowList& which) {
     const auto n = static_cast<std::int64_t>(which.size());
     work_.lines += n * kLines;
-    work_.similarities += n * centers_.lines().used(line, kLines);
+    work_.similarities += n * lines_.used(line, kLines);
     switch (groups_.per_line()) {
       case 1:
         return take_lines<1, kLines>(line, which);
@@ -446,6 +448,8 @@ class Sieve {
   const SieveDrift& drift_;
   Work& work_;
   LineGroups groups_;
+  const FilterLines& lines_;
+  const Drifts* drifts_;
   const Places& places_;
   Visits visits_;
   ChunkBounds bounds_;

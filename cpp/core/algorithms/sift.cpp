@@ -44,16 +44,16 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
   if (packed.n_frequent() != centers.n_frequent()) {
     throw std::invalid_argument("rows and centers differ in what is a frequent feature");
   }
-  centers.need_lines(packed.dense(), options.n_threads);
+  const FilterLines& lines = FilterLines::of(centers, packed.dense(), options.n_threads);
   // Where every center has a bound, in a few lines, the drifts would cost what they save.
   const bool by_drifts = state.uppers && !packed.dense() && moves.groups.size() > 1 &&
                          centers.n_frequent() <= Drifts::kMostFeatures;
-  if (by_drifts) centers.need_drifts(!packed.nonnegative());
-  moves.add(centers, packed.nonnegative(), by_drifts ? centers.drifts() : nullptr);
+  const Drifts* drifts = by_drifts ? &Drifts::of(centers, !packed.nonnegative()) : nullptr;
+  moves.add(centers, lines.places(), packed.nonnegative(), drifts);
   const SieveDrift drift(moves);
   if (options.chunk_rows == 0) {
-    options.chunk_rows = sieve_rows(
-        rows, centers.lines(), state.uppers ? 0 : moves.groups.n_bound_lines(), options.n_threads);
+    options.chunk_rows =
+        sieve_rows(rows, lines, state.uppers ? 0 : moves.groups.n_bound_lines(), options.n_threads);
   }
   const auto pass = packed.dense()    ? sift<DenseVisits>
                     : packed.narrow() ? sift<SparseVisits<std::uint16_t>>
@@ -63,10 +63,10 @@ Work sift(const Rows& rows, const PackedRows& packed, Centers& centers, SieveMov
 
 Work tally(const Rows& rows, Centers& centers, const TallyState& state,
            const PassOptions& options) {
-  centers.need_panels();
+  Panels::of(centers);
   // Centers that are told in full cost a part of what the walk over the rows does.
-  centers.need_feature_changes(rows.starts ? rows.starts[rows.n_rows]
-                                           : rows.n_rows * rows.n_features);
+  FeatureChanges::of(centers,
+                     rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features);
   return visit(rows, [&](const auto& typed) -> Work {
     using RowsOf = std::decay_t<decltype(typed)>;
     return pass_over_rows(typed, state, options, [&](Work& work) {

@@ -8,6 +8,7 @@
 
 #include "core/algorithms/center_tests.hpp"
 #include "core/algorithms/row_loop.hpp"
+#include "core/moves/turns.hpp"
 
 namespace arcmeans {
 
@@ -21,7 +22,7 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
  public:
   ElkanVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
                const Tests& tests, Work& work)
-      : Base(rows, centers, state, work), tests_(tests) {}
+      : Base(rows, centers, state, work), tests_(tests), turns_(centers) {}
 
   int label(std::int64_t i, const Row& row, int label) {
     const int k = this->centers_.size();
@@ -30,10 +31,9 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
 
     const double error = reference_error<Value>(row.size);
     double& lower = this->state_.lower[i];
-    lower = lower_after(lower, this->centers_.movement(label));  // Eq. (6)
-    upper_after(upper, k, this->centers_.cos(), this->centers_.sin(),
-                this->centers_.pad());               // Eq. (7)
-    if (tests_.keeps(label, lower - 2.0 * error)) {  // s(a(i)) ≤ l(i)
+    lower = lower_after(lower, turns_[label]);                        // Eq. (6)
+    upper_after(upper, k, turns_.cos(), turns_.sin(), turns_.pad());  // Eq. (7)
+    if (tests_.keeps(label, lower - 2.0 * error)) {                   // s(a(i)) ≤ l(i)
       ++this->work_.skipped_by_centers;
       return label;
     }
@@ -86,6 +86,7 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
   }
 
   const Tests& tests_;
+  Turns turns_;
 };
 
 template <class RowsOf>

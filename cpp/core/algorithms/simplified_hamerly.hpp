@@ -1,47 +1,49 @@
 // `simplified-hamerly` (paper, "Spherical Simplified Hamerly's Algorithm").
 //
 // Bounds: l(i) on the own center and one u(i) on all the others, moved by Eq. (6) and by the
-// largest movement among the others. A row with u(i) < l(i) keeps its label. Where that fails,
+// largest turn among the others. A row with u(i) < l(i) keeps its label. Where that fails,
 // l(i) is made tight; where it still fails, all similarities of the row are computed, by one visit
 // to the panels. Memory: 16 bytes a row.
 #pragma once
 
 #include "core/algorithms/center_tests.hpp"
 #include "core/algorithms/row_loop.hpp"
+#include "core/moves/turns.hpp"
 
 namespace arcmeans {
 
-// The extreme movements among the centers other than a: p′(a) and p″(a) of the paper.
-class ExtremeMovements {
+// The extreme turns among the centers other than a: p′(a) and p″(a) of the paper.
+class ExtremeTurns {
  public:
-  explicit ExtremeMovements(const Centers& centers) : centers_(centers) {
-    for (int j = 0; j < centers.size(); ++j) {
-      keep(far_, j, [&](int a, int b) { return centers.cos()[a] < centers.cos()[b]; });
-      keep(near_, j, [&](int a, int b) { return centers.cos()[a] > centers.cos()[b]; });
+  explicit ExtremeTurns(const Turns& turns) {
+    for (int j = 0; j < turns.size(); ++j) {
+      far_.meet(j, turns[j], [](Turn a, Turn b) { return a.cos < b.cos; });
+      near_.meet(j, turns[j], [](Turn a, Turn b) { return a.cos > b.cos; });
     }
   }
-  Movement largest_but(int a) const { return of(far_, a); }
-  Movement smallest_but(int a) const { return of(near_, a); }
+  Turn largest_but(int a) const { return far_.but(a); }
+  Turn smallest_but(int a) const { return near_.but(a); }
 
  private:
+  // The first two centers in an order of their turns. A turn of zero where there is none.
   struct Two {
-    int first = -1;
-    int second = -1;
-  };
-  template <class Before>
-  static void keep(Two& two, int j, const Before& before) {
-    if (two.first < 0 || before(j, two.first)) {
-      two.second = two.first;
-      two.first = j;
-    } else if (two.second < 0 || before(j, two.second)) {
-      two.second = j;
+    int first = -1, second = -1;
+    Turn first_turn, second_turn;
+
+    template <class Before>
+    void meet(int j, Turn turn, const Before& before) {
+      if (first < 0 || before(turn, first_turn)) {
+        second = first;
+        second_turn = first_turn;
+        first = j;
+        first_turn = turn;
+      } else if (second < 0 || before(turn, second_turn)) {
+        second = j;
+        second_turn = turn;
+      }
     }
-  }
-  Movement of(const Two& two, int a) const {
-    const int j = two.first == a ? two.second : two.first;
-    return j < 0 ? Movement{} : centers_.movement(j);
-  }
-  const Centers& centers_;
+    Turn but(int a) const { return first == a ? second_turn : first_turn; }
+  };
   Two far_, near_;
 };
 
@@ -55,14 +57,14 @@ class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf> 
  public:
   HamerlyVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
                  const Tests& tests, HamerlyUpdate update, Work& work)
-      : Base(rows, centers, state, work), tests_(tests), update_(update), extremes_(centers) {}
+      : Base(rows, centers, state, work), tests_(tests), update_(update), turns_(centers) {}
 
   int label(std::int64_t i, const Row& row, int label) {
     if (label < 0) return visit_all(i, row);
     const double error = reference_error<Value>(row.size);
     double& lower = this->state_.lower[i];
     double& upper = this->state_.upper[i];
-    lower = lower_after(lower, this->centers_.movement(label));  // Eq. (6)
+    lower = lower_after(lower, turns_[label]);  // Eq. (6)
     upper = upper_after(upper, extremes_.largest_but(label), extremes_.smallest_but(label),
                         update_);                    // Eq. (7) with p′, or (8), (9)
     if (tests_.keeps(label, lower - 2.0 * error)) {  // l(i) ≥ s(a(i))
@@ -95,7 +97,8 @@ class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf> 
 
   const Tests& tests_;
   HamerlyUpdate update_;
-  ExtremeMovements extremes_;
+  Turns turns_;
+  ExtremeTurns extremes_{turns_};
 };
 
 template <class RowsOf>

@@ -20,7 +20,7 @@ class SparseVisits {
   SparseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed),
         centers_(centers),
-        lines_(centers.lines()),
+        lines_(centers.watcher<FilterLines>()),
         extras_(static_cast<std::size_t>(lines_.count())) {
     for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
   }
@@ -36,7 +36,7 @@ class SparseVisits {
   void prepare(const RowList& which) {
     if (!packed_.any_rare()) return;
     constexpr std::size_t kNext = 6;
-    const RareLists& lists = centers_.rare();
+    const RareLists& lists = centers_.sums().rare();
     const std::size_t n = which.size();
     for (std::size_t w = 0; w < n + 2 * kNext; ++w) {
       if (w < n) {
@@ -148,7 +148,7 @@ class SparseVisits {
   }
 
   void collect_extras(std::int32_t r) {
-    const RareLists& lists = centers_.rare();
+    const RareLists& lists = centers_.sums().rare();
     const auto* shared = packed_.shared_end(begin_ + r);
     const auto* last = packed_.rare_end(begin_ + r);
     if (sums_of_rows_ && shared != last) {
@@ -167,7 +167,7 @@ class SparseVisits {
   }
 
   void add_extra(std::int32_t r, int j, double product) {
-    const double scale = centers_.scales()[static_cast<std::size_t>(j)];
+    const double scale = centers_.scale(j);
     const auto cosine = static_cast<float>(product * scale * kCosineUnits);
     const int place = lines_.places().of(j);
     const int lane = place % kLineShorts;

@@ -37,11 +37,12 @@ class Tally {
         const PassOptions& options, Work& work)
       : rows_(rows),
         centers_(centers),
-        changes_(*centers.feature_changes()),
+        panels_(centers.watcher<Panels>()),
+        changes_(centers.watcher<FeatureChanges>()),
         state_(state),
         work_(work),
-        visits_(rows, centers, options.rows_at_a_time()),
-        similarities_(static_cast<std::size_t>(centers.panels().width())),
+        visits_(rows, panels_, options.rows_at_a_time()),
+        similarities_(static_cast<std::size_t>(panels_.width())),
         apart_(static_cast<float>(
             2.0 * reference_error<typename Row::Value>(FeatureChanges::kMostEntries) + 0x1p-23)) {
     for (RowList& which : which_) {
@@ -168,12 +169,12 @@ class Tally {
   // Labels a row that was visited and bounds its similarities. The margin is twice what float32 and
   // sim64 may differ by, which is more than sim64 is wrong and these sums are rounded.
   void settle(std::int64_t i, Top top) {
-    if (top.similarity == 0.0F && centers_.panels().apart(rows_.row(i))) {
+    if (top.similarity == 0.0F && panels_.apart(rows_.row(i))) {
       ++work_.exact_decisions;
       work_.similarities += centers_.size();
       top.center = 0;  // as similar as all others
     } else if (top.second >= top.similarity - top.margin) {
-      const Best best = best_of_all(centers_, rows_.row(i), similarities_.data(), work_);
+      const Best best = best_of_all(panels_, centers_, rows_.row(i), similarities_.data(), work_);
       top.center = best.center;
       top.similarity = static_cast<float>(best.similarity);
       top.second = static_cast<float>(best.second);
@@ -191,6 +192,7 @@ class Tally {
 
   const RowsOf& rows_;
   const Centers& centers_;
+  const Panels& panels_;
   const FeatureChanges& changes_;
   const TallyState& state_;
   Work& work_;

@@ -26,7 +26,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
 
  public:
   YinyangVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
-                 const AngleState& angles, const CenterGroups& groups, const Turns& turns,
+                 const AngleState& angles, const CenterGroups& groups, const TurnAngles& turns,
                  Work& work)
       : Base(rows, centers, state, work),
         angles_(angles),
@@ -211,7 +211,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
 
   const AngleState& angles_;
   const CenterGroups& groups_;
-  const Turns& turns_;
+  const TurnAngles& turns_;
   std::vector<int> reached_;     // the groups to visit
   std::vector<double> tops_;     // the largest similarity in each of them
   std::vector<double> bounds_;   // the angle to it, rounded down
@@ -221,7 +221,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
 template <class RowsOf>
 Work yinyang(const RowsOf& rows, const Centers& centers, const RowState& state,
              const AngleState& angles, const PassOptions& options, CenterGroups& groups) {
-  const Turns turns(centers);
+  const TurnAngles turns(centers);
   groups.update(centers, turns, options.n_threads);
   return pass_over_rows(rows, state, options, [&](Work& work) {
     return YinyangVisitor<RowsOf>(rows, centers, state, angles, groups, turns, work);

@@ -41,9 +41,9 @@ inline double angle_at_least(double upper) {
   return arc(std::clamp(upper, -1.0, 1.0)) * (1.0 - kArcError);
 }
 
-// The angle of a movement, rounded up so far that adding it needs no further care; 0 for a center
-// that did not move.
-inline double turn(Movement p) {
+// The angle of a turn, rounded up so far that adding it needs no further care; 0 for a center that
+// stayed.
+inline double angle_of(Turn p) {
   if (p.pad == 0.0) return 0.0;
   return std::atan2(p.sin, p.cos) * (1.0 + 0x1p-49) + 0x1p-49;
 }

@@ -11,10 +11,10 @@
 
 namespace arcmeans {
 
-// How far one center moved, as cos and sin of the angle between its old and its new direction.
-// The pad covers the rounding of one bound update; all of it is exact (1, 0, 0) for a center that
-// kept its rows, which is known from membership and never from arithmetic.
-struct Movement {
+// By which angle one center turned in a move, as cos and sin of the angle between its old and its
+// new direction. The pad covers the rounding of one bound update; all of it is exact (1, 0, 0) for
+// a center that kept its rows, which is known from membership and never from arithmetic.
+struct Turn {
   double cos = 1.0;  // p(j)
   double sin = 0.0;  // √(1 − p(j)²)
   double pad = 0.0;
@@ -27,24 +27,25 @@ inline double outward_chord(double chord, std::int64_t terms) {
   return chord * (1.0 + static_cast<double>(terms + 8) * 0x1p-52) + 0x1p-49;
 }
 
-inline Movement movement_from_chord(double chord, std::int64_t terms) {
-  const double outward = outward_chord(chord, terms);
-  if (outward >= 2.0) return {-1.0, 0.0, kUpdatePad};
-  return {1.0 - 0.5 * outward * outward, outward * std::sqrt(1.0 - 0.25 * outward * outward),
+// The turn of a center that went no farther than this, which is rounded up; zero where it stayed.
+inline Turn turn_of(double farthest) {
+  if (farthest == 0.0) return {};
+  if (farthest >= 2.0) return {-1.0, 0.0, kUpdatePad};
+  return {1.0 - 0.5 * farthest * farthest, farthest * std::sqrt(1.0 - 0.25 * farthest * farthest),
           kUpdatePad};
 }
 
 inline double sine(double cosine) { return std::sqrt((1.0 - cosine) * (1.0 + cosine)); }
 
 // Eq. (6): cos(θl + θp). Past a sum of π, that is p < −l, nothing better than −1 is known.
-inline double lower_after(double lower, Movement p) {
+inline double lower_after(double lower, Turn p) {
   if (p.cos < -lower) return -1.0;
   return std::max(-1.0, lower * p.cos - sine(lower) * p.sin - p.pad);
 }
 
 // Eq. (7): cos(θu − θp). A bound only while θp ≤ θu, that is p > u; beyond, the row may lie in the
 // center's new direction and the bound is 1.
-inline double upper_after(double upper, Movement p) {
+inline double upper_after(double upper, Turn p) {
   const double moved = std::min(1.0, upper * p.cos + sine(upper) * p.sin + p.pad);
   return p.cos > upper ? moved : 1.0;
 }
@@ -63,8 +64,8 @@ inline void upper_after(float* upper, std::int64_t n, const double* cos, const d
   }
 }
 
-// The ways to move Hamerly's one upper bound for all other centers, given the extreme movements
-// p′ (the smallest p(j), the largest movement) and p″ (the largest p(j)) among them.
+// The ways to move Hamerly's one upper bound for all other centers, given the extreme turns
+// p′ (the smallest p(j), the largest turn) and p″ (the largest p(j)) among them.
 enum class HamerlyUpdate : int {
   tight,  // Eq. (7) with p′: the best, since cos(θu − θp) grows with θp while θp ≤ θu
   eq8,    // u·p″ + √((1 − u²)(1 − p′²))
@@ -73,7 +74,7 @@ enum class HamerlyUpdate : int {
 
 // Eqs. (8) and (9) are bounds only for u ≥ 0 and p′ > u: outside they are replaced as in
 // docs/exactness.md, by p′ for p″ where u < 0 and by 1 where p′ ≤ u.
-inline double upper_after(double upper, Movement largest, Movement smallest, HamerlyUpdate update) {
+inline double upper_after(double upper, Turn largest, Turn smallest, HamerlyUpdate update) {
   if (update == HamerlyUpdate::tight || upper < 0.0 || largest.cos <= upper) {
     return upper_after(upper, largest);
   }

@@ -18,16 +18,36 @@
 #include <vector>
 
 #include "core/bounds/bounds.hpp"
+#include "core/centers/centers.hpp"
+#include "core/layouts/line_groups.hpp"
 #include "core/layouts/line_sums.hpp"
 #include "core/layouts/places.hpp"
 #include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
 #include "core/support/parallel.hpp"
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
 
-class FilterLines {
+class FilterLines final : public CenterWatcher {
  public:
+  // The filter lines of these centers, for sparse or dense rows, made when first asked for.
+  static const FilterLines& of(Centers& centers, bool dense, int n_threads) {
+    const auto* found = centers.find<FilterLines>();
+    if (found && found->dense() == dense) return *found;
+    return centers.attach(std::make_unique<FilterLines>(centers, dense, n_threads));
+  }
+
+  FilterLines(const Centers& centers, bool dense, int n_threads)
+      : FilterLines(centers.size(), centers.n_frequent(), dense) {
+    parallel_chunks(centers.size(), kLineShorts, n_threads,
+                    [&](int, std::int64_t begin, std::int64_t end) {
+                      for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
+                        if (centers.placed(j)) placed(centers, j);
+                      }
+                    });
+  }
+
   FilterLines(int n_centers, std::int32_t n_features, bool dense)
       : n_centers_(n_centers),
         dense_(dense),
@@ -40,7 +60,9 @@ class FilterLines {
         factor_(static_cast<std::size_t>(count_) * kLineShorts),
         offset_(static_cast<std::size_t>(count_) * kLineShorts),
         length_(static_cast<std::size_t>(n_centers), longest_),
-        multiplier_(static_cast<std::size_t>(n_centers)) {
+        multiplier_(static_cast<std::size_t>(n_centers)),
+        largest_(static_cast<std::size_t>(n_centers)),
+        by_movement_(n_centers) {
     for (std::size_t j = 0; j < offset_.size(); ++j) {
       // An empty lane loses to any cosine.
       offset_[j] = j < static_cast<std::size_t>(n_centers) ? 0.0F : -2.0F * kCosineUnits;
@@ -80,6 +102,73 @@ class FilterLines {
       shortest = std::min(shortest, length_[static_cast<std::size_t>(places_.center(place))]);
     }
     return static_cast<float>(kCosineUnits * center_filter_error(shortest));
+  }
+
+  void clearing(const Centers& centers, int center) override {
+    const Column column = this->column(center);
+    centers.sums().each_frequent(center, [&](std::int32_t f, std::int64_t) { column.set(f, 0); });
+  }
+
+  void placed(const Centers& centers, int center) override {
+    std::int64_t& largest = largest_[index(center)] = 0;
+    centers.sums().each_frequent(center, [&](std::int32_t, std::int64_t sum) {
+      largest = std::max(largest, std::abs(sum));
+    });
+    if (!fit(centers, center)) return;
+    const Column column = this->column(center);
+    centers.sums().each_frequent(center,
+                                 [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
+  }
+
+  void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
+    parallel_chunks(centers.size(), 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
+      const auto center = static_cast<int>(j);
+      const CenterMove& move = centers.last_move(center);
+      if (!move.moved()) return;
+      const std::int64_t* sums = centers.sums().frequent(center);
+      const std::vector<std::int32_t>& features = changes[index(j)].features;
+      const auto frequent = static_cast<std::size_t>(
+          std::lower_bound(features.begin(), features.end(), centers.n_frequent()) -
+          features.begin());
+      std::int64_t largest = move.kind == CenterMove::Kind::replaced ? 0 : largest_[index(j)];
+      for (std::size_t e = 0; e < frequent; ++e) {
+        largest = std::max(largest, std::abs(sums[features[e]]));
+      }
+      largest_[index(j)] = largest;
+      fit(centers, center);
+      const Column column = this->column(center);
+      for (std::size_t e = 0; e < frequent; ++e) column.set(features[e], sums[features[e]]);
+    });
+    arrange(centers, n_threads);
+  }
+
+ private:
+  // Has lines that hold a center of this length: where it does not fit they are written anew.
+  // Whether they were kept.
+  bool fit(const Centers& centers, int center) {
+    const double scale = centers.scale(center);
+    std::int64_t& largest = largest_[index(center)];
+    if (keep(center, scale, static_cast<double>(largest))) return true;
+    if (binding(scale, static_cast<double>(largest))) {
+      largest = 0;
+      centers.sums().each_frequent(center, [&](std::int32_t, std::int64_t sum) {
+        largest = std::max(largest, std::abs(sum));
+      });
+    }
+    renew(center, scale, static_cast<double>(largest));
+    const Column column = this->column(center);
+    centers.sums().each_frequent(center,
+                                 [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
+    return false;
+  }
+
+  // Has the centers that move most side by side (places.hpp). Only where each has a bound of its
+  // own: that of a group would have to become the largest of those of all that come to it.
+  void arrange(const Centers& centers, int n_threads) {
+    if (dense_ || count_ == 1) return;
+    if (LineGroups(n_centers_, false).size() > 1) return;
+    if (!by_movement_.take(centers.last_move())) return;
+    arrange(places_.in_order(by_movement_.centers()), n_threads);
   }
 
   // Takes the scale 1/‖sum‖ of a center and its largest |sum|, or more. False where the center
@@ -134,7 +223,6 @@ class FilterLines {
     places_ = places;
   }
 
- private:
   static constexpr double kLargest = 32767.0;
 
   // The first number of a place.
@@ -172,6 +260,8 @@ class FilterLines {
   Buffer<float> offset_;
   std::vector<double> length_;  // of each center in the lines
   std::vector<double> multiplier_;
+  std::vector<std::int64_t> largest_;  // of the |sums| of each center's frequent features, or more
+  OrderByMovement by_movement_;
 };
 
 // The cosines of one row and one line in units, in registers.

@@ -24,13 +24,12 @@ inline void clear_line(float* line, std::int32_t n_features) {
 }
 
 inline void put_center(float* line, int lane, const Centers& centers, int j) {
-  const std::int64_t* vector = centers.vector(j);
-  const double scale = centers.scales()[static_cast<std::size_t>(j)];
+  const double scale = centers.scale(j);
   float* to = line + lane;
   *to = 0.0F;
   for (std::int32_t f = 0; f < centers.n_features(); ++f) {
     to += kLineFloats;
-    *to = static_cast<float>(static_cast<double>(vector[f]) * scale);
+    *to = static_cast<float>(static_cast<double>(centers.sums().value(j, f)) * scale);
   }
 }
 

@@ -11,8 +11,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/centers/centers.hpp"
 #include "core/rows/rows.hpp"
 #include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
+#include "core/support/parallel.hpp"
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
@@ -29,9 +32,21 @@ struct Panel {
   int width() const { return lines * kLineFloats; }
 };
 
-class Panels {
+class Panels final : public CenterWatcher {
  public:
-  Panels(int n_centers, std::int32_t n_features) : place_(static_cast<std::size_t>(n_centers)) {
+  // The panels of these centers, made when first asked for.
+  static const Panels& of(Centers& centers) {
+    if (const auto* found = centers.find<Panels>()) return *found;
+    return centers.attach(std::make_unique<Panels>(centers));
+  }
+
+  explicit Panels(const Centers& centers) : Panels(centers.size(), centers.n_features()) {
+    for (int j = 0; j < centers.size(); ++j) {
+      if (centers.placed(j)) placed(centers, j);
+    }
+  }
+
+  Panels(int n_centers, std::int32_t n_features) : place_(index(n_centers)) {
     const int lines = (n_centers + kLineFloats - 1) / kLineFloats;
     const int n_panels = (lines + kMaxLines - 1) / kMaxLines;
     int center = 0;
@@ -39,13 +54,13 @@ class Panels {
       Panel panel;
       panel.lines = lines * (p + 1) / n_panels - lines * p / n_panels;
       panel.first_center = center;
-      const auto width = static_cast<std::size_t>(panel.width());
-      panel.sums = Buffer<float>(width * static_cast<std::size_t>(n_features));
+      const auto width = index(panel.width());
+      panel.sums = Buffer<float>(width * index(n_features));
       panel.scale = Buffer<float>(width);
       panel.offset = Buffer<float>(width);
       std::fill_n(panel.offset.data(), width, -8.0F);
       for (int lane = 0; lane < panel.width(); ++lane, ++center) {
-        if (center < n_centers) place_[static_cast<std::size_t>(center)] = {p, lane};
+        if (center < n_centers) place_[index(center)] = {p, lane};
       }
       panels_.push_back(std::move(panel));
     }
@@ -56,11 +71,28 @@ class Panels {
   // Lanes of all panels together: the number of centers and the padding.
   int width() const { return width_; }
 
-  void set_scale(int center, float scale) {
-    const Place at = place_[static_cast<std::size_t>(center)];
-    Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
-    panel.scale[static_cast<std::size_t>(at.lane)] = scale;
-    panel.offset[static_cast<std::size_t>(at.lane)] = 0.0F;
+  void clearing(const Centers& centers, int center) override {
+    const Column column = this->column(center);
+    centers.sums().each_of(center, [&](std::int32_t f, std::int64_t) { column.set(f, 0.0F); });
+  }
+  void placed(const Centers& centers, int center) override {
+    set_scale(centers, center);
+    const Column column = this->column(center);
+    const double unit = 1.0 / centers.one();
+    centers.sums().each_of(
+        center, [&](std::int32_t f, std::int64_t sum) { column.set(f, rounded(sum, unit)); });
+  }
+  void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
+    parallel_chunks(centers.size(), 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
+      const auto center = static_cast<int>(j);
+      if (!centers.last_move(center).moved()) return;
+      set_scale(centers, center);
+      const Column column = this->column(center);
+      const double unit = 1.0 / centers.one();
+      for (const std::int32_t f : changes[index(j)].features) {
+        column.set(f, rounded(centers.sums().value(center, f), unit));
+      }
+    });
   }
 
   // Whether no center has any of the features of a row; its reference similarities are zero then.
@@ -76,6 +108,7 @@ class Panels {
     return largest(-any) == 0;
   }
 
+ private:
   // Where the sums of one center stand: feature f at [f · stride].
   struct Column {
     float* first;
@@ -83,12 +116,20 @@ class Panels {
     void set(std::int32_t feature, float sum) const { first[feature * stride] = sum; }
   };
   Column column(int center) {
-    const Place at = place_[static_cast<std::size_t>(center)];
-    Panel& panel = panels_[static_cast<std::size_t>(at.panel)];
+    const Place at = place_[index(center)];
+    Panel& panel = panels_[index(at.panel)];
     return {panel.sums.data() + at.lane, panel.width()};
   }
+  static float rounded(std::int64_t sum, double unit) {
+    return static_cast<float>(static_cast<double>(sum) * unit);
+  }
+  void set_scale(const Centers& centers, int center) {
+    const Place at = place_[index(center)];
+    Panel& panel = panels_[index(at.panel)];
+    panel.scale[index(at.lane)] = static_cast<float>(centers.one() * centers.scale(center));
+    panel.offset[index(at.lane)] = 0.0F;
+  }
 
- private:
   struct Place {
     int panel;
     int lane;

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/centers/center_move.hpp"
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
@@ -81,9 +82,11 @@ class OrderByMovement {
  public:
   explicit OrderByMovement(int n_centers) : lately_(static_cast<std::size_t>(n_centers)) {}
 
-  // Takes the next move, by how far each center went. True where it is time for another order.
-  bool take(const std::vector<double>& chords) {
-    for (std::size_t j = 0; j < lately_.size(); ++j) lately_[j] = kKept * lately_[j] + chords[j];
+  // Takes the next move. True where it is time for another order.
+  bool take(const std::vector<CenterMove>& moves) {
+    for (std::size_t j = 0; j < lately_.size(); ++j) {
+      lately_[j] = kKept * lately_[j] + moves[j].chord;
+    }
     if (++n_moves_ < next_) return false;
     next_ += next_ / 2;
     return true;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/bounds/bounds.hpp"
-#include "core/centers/sums.hpp"
+#include "core/centers/centers.hpp"
 #include "core/layouts/line_groups.hpp"
 #include "core/layouts/line_sums.hpp"
 #include "core/support/buffer.hpp"
@@ -28,8 +28,17 @@
 
 namespace arcmeans {
 
-class Drifts {
+class Drifts final : public CenterWatcher {
  public:
+  // The drifts of these centers from their next move on, for rows of any sign or for rows without
+  // negative values; what holds for any rows holds for all.
+  static const Drifts& of(Centers& centers, bool any_sign) {
+    const auto* found = centers.find<Drifts>();
+    if (found && (found->any_sign() || !any_sign)) return *found;
+    return centers.attach(std::make_unique<Drifts>(centers.size(), centers.n_frequent(),
+                                                   centers.n_features(), any_sign));
+  }
+
   // With more features sums of products might not stay below 2³¹.
   static constexpr std::int32_t kMostFeatures = 1 << 27;
   // A slack that leaves nothing: a center of which the lines do not tell.
@@ -107,11 +116,29 @@ class Drifts {
   }
   const Beside& gained(int j) const { return gained_[static_cast<std::size_t>(j)]; }
   const Beside& lost(int j) const { return lost_[static_cast<std::size_t>(j)]; }
+  void placed(const Centers&, int center) override { forget(center); }
+
+  void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
+    std::vector<Move> moves(gained_.size());
+    for (std::size_t j = 0; j < moves.size(); ++j) {
+      const CenterMove& its = centers.last_move()[j];
+      if (!its.moved()) continue;
+      // Where sums below zero meet rows without, a share of the cosine says nothing.
+      const bool replaced = its.kind == CenterMove::Kind::replaced || (its.negative && !any_sign_);
+      const double largest = std::max(its.rise(!any_sign_), its.fall(!any_sign_));
+      moves[j] = {
+          &changes[j],          replaced,       centers.sums().frequent(static_cast<int>(j)),
+          its.scale_before,     its.scale,      largest,
+          its.length_untouched, its.length_rare};
+    }
+    follow(moves, n_threads);
+  }
+
+ private:
   void forget(int j) {
     gained_[static_cast<std::size_t>(j)] = lost_[static_cast<std::size_t>(j)] = Beside{};
   }
 
-  // Takes the next move.
   void follow(const std::vector<Move>& moves, int n_threads) {
     largest_ = 0.0;
     for (std::size_t j = 0; j < moves.size(); ++j) {
@@ -136,7 +163,6 @@ class Drifts {
     write_rare(moves);
   }
 
- private:
   static constexpr double kSmallest = 1e-6;
   // Up to which features whose sum did not change stay out of the lines.
   static constexpr double kSmallShare = 0.02;

@@ -19,15 +19,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/centers/sums.hpp"
+#include "core/centers/centers.hpp"
 #include "core/support/buffer.hpp"
 #include "core/support/parallel.hpp"
-#include "core/support/where.hpp"
 
 namespace arcmeans {
 
-class FeatureChanges {
+class FeatureChanges final : public CenterWatcher {
  public:
+  // The changes of these centers by feature from their next move on. `most_read` says how many
+  // features of centers may be looked at, to tell some in full.
+  static const FeatureChanges& of(Centers& centers, std::int64_t most_read) {
+    if (const auto* found = centers.find<FeatureChanges>()) return *found;
+    return centers.attach(
+        std::make_unique<FeatureChanges>(centers.size(), centers.n_features(), most_read));
+  }
+
   // Changes are in 2⁻²¹ of a similarity for a value of 1.
   static constexpr float kUnits = 0x1p21F;
   // Rows with more entries may have changed by more than 31 bits can tell: they are as long as
@@ -37,10 +44,9 @@ class FeatureChanges {
 
   // What a move did to a center.
   struct Move {
-    const SumChange* change = nullptr;     // null: nothing
-    bool replaced = false;                 // it is another vector now
-    const std::int64_t* vector = nullptr;  // its sum after it
-    double before = 0.0, scale = 0.0;      // 1/‖sum‖ before and after it
+    const SumChange* change = nullptr;  // null: nothing
+    bool replaced = false;              // it is another vector now
+    double before = 0.0, scale = 0.0;   // 1/‖sum‖ before and after it
     bool in_full = false;
 
     double ratio() const {
@@ -49,7 +55,6 @@ class FeatureChanges {
     }
   };
 
-  // `most_read`: how many features of centers may be looked at to tell some in full.
   FeatureChanges(int n_centers, std::int32_t n_features, std::int64_t most_read)
       : most_read_(most_read),
         changes_(static_cast<std::size_t>(n_features)),
@@ -64,8 +69,15 @@ class FeatureChanges {
   const float* ratios() const { return ratios_.data(); }
   float most() const { return most_; }
 
-  // Takes the next move.
-  void follow(std::vector<Move> moves, int n_threads) {
+  void placed(const Centers&, int) override { known_ = false; }
+
+  void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
+    std::vector<Move> moves(ratios_.size());
+    for (std::size_t j = 0; j < moves.size(); ++j) {
+      const CenterMove& its = centers.last_move()[j];
+      if (!its.moved()) continue;
+      moves[j] = {&changes[j], its.kind == CenterMove::Kind::replaced, its.scale_before, its.scale};
+    }
     choose_in_full(moves);
     const auto another = [](const Move& move) { return move.replaced; };
     known_ = !std::all_of(moves.begin(), moves.end(), another);
@@ -78,7 +90,7 @@ class FeatureChanges {
     parallel_chunks(static_cast<std::int64_t>(changes_.size()), kBlock, n_threads,
                     [&](int, std::int64_t begin, std::int64_t end) {
                       clear(begin, end);
-                      if (known_) follow(moves, begin, end);
+                      if (known_) follow(moves, centers.sums(), begin, end);
                     });
   }
 
@@ -119,9 +131,12 @@ class FeatureChanges {
   }
 
   // The changes of some features.
-  void follow(const std::vector<Move>& moves, std::int64_t begin, std::int64_t end) {
+  void follow(const std::vector<Move>& moves, const SumVectors& sums, std::int64_t begin,
+              std::int64_t end) {
     std::vector<float> gains, losses;
-    for (const Move& move : moves) {
+    for (std::size_t j = 0; j < moves.size(); ++j) {
+      const Move& move = moves[j];
+      const auto center = static_cast<int>(j);
       if (!move.change) continue;
       const std::int32_t* features = move.change->features.data();
       const auto* last = features + move.change->size();
@@ -139,16 +154,20 @@ class FeatureChanges {
       };
       if (move.in_full) {
         // As if no sum had changed; what that says of those that have, below, is too much at worst.
-        each_nonzero(move.vector + begin, end - begin, [&](std::int64_t f) {
-          add(begin + f, static_cast<double>(move.vector[begin + f]) * (move.scale - move.before));
-        });
+        sums.each_of(center, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end),
+                     [&](std::int32_t f, std::int64_t sum) {
+                       add(f, static_cast<double>(sum) * (move.scale - move.before));
+                     });
       }
       for (; at != last && *at < end; ++at) {
         const std::int64_t change = move.change->values[static_cast<std::size_t>(at - features)];
-        const std::int64_t after = move.vector[*at];
-        add(*at, move.in_full ? static_cast<double>(after) * move.scale -
-                                    static_cast<double>(after - change) * move.before
-                              : static_cast<double>(change) * move.scale);
+        if (!move.in_full) {
+          add(*at, static_cast<double>(change) * move.scale);
+          continue;
+        }
+        const std::int64_t after = sums.value(center, *at);
+        add(*at, static_cast<double>(after) * move.scale -
+                     static_cast<double>(after - change) * move.before);
       }
     }
     used_[static_cast<std::size_t>(begin / kBlock)] = !gains.empty();

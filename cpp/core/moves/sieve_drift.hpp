@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/centers/centers.hpp"
+#include "core/layouts/filter_lines.hpp"
+#include "core/moves/drifts.hpp"
 
 namespace arcmeans {
 
@@ -37,19 +38,19 @@ struct SieveMoves {
         last_falls(falls.size()) {}
 
   // After a move, before a pass; with lines that tell of it or without.
-  void add(const Centers& moved, bool nonnegative, const Drifts* drifts) {
+  void add(const Centers& centers, const Places& now, bool nonnegative, const Drifts* drifts) {
     told = drifts && drifts->known();
-    steps = places.steps_to(moved.lines().places());
-    places = moved.lines().places();
+    steps = places.steps_to(now);
+    places = now;
     std::vector<double> scratch(steps.size());
     take_steps(steps, rises.data(), scratch.data());
     std::vector<double> largest(rises.size()), largest_slack(rises.size());
     std::vector<double> largest_stretch(rises.size());
-    for (int j = 0; j < moved.size(); ++j) {
+    for (int j = 0; j < centers.size(); ++j) {
       const auto c = static_cast<std::size_t>(j);
       const auto group = static_cast<std::size_t>(groups.of(places.of(j)));
-      const double rise = moved.rise(j, nonnegative);
-      const double fall = moved.fall(j, nonnegative);
+      const double rise = centers.last_move(j).rise(nonnegative);
+      const double fall = centers.last_move(j).fall(nonnegative);
       const Drifts::Beside gained = told ? drifts->gained(j) : Drifts::Beside{};
       const Drifts::Beside lost = told ? drifts->lost(j) : Drifts::Beside{};
       falls[c] += fall;

@@ -1,5 +1,5 @@
-// The last movement of every center as an angle, and what an algorithm keeps for a row where bounds
-// are angles.
+// By how much every center turned in the last move: as cosines and sines, for bounds on cosines,
+// and as angles; and what an algorithm keeps for a row where bounds are angles.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "core/bounds/angles.hpp"
 #include "core/centers/centers.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -20,25 +21,46 @@ struct AngleState {
 
 class Turns {
  public:
-  explicit Turns(const Centers& centers) : turn_(static_cast<std::size_t>(centers.size())) {
+  explicit Turns(const Centers& centers) {
+    for (const CenterMove& move : centers.last_move()) {
+      const Turn turn = move.turn();
+      cos_.push_back(turn.cos);
+      sin_.push_back(turn.sin);
+      pad_.push_back(turn.pad);
+    }
+  }
+  int size() const { return static_cast<int>(cos_.size()); }
+  Turn operator[](int j) const { return {cos_[index(j)], sin_[index(j)], pad_[index(j)]}; }
+  // One number for each center.
+  const double* cos() const { return cos_.data(); }
+  const double* sin() const { return sin_.data(); }
+  const double* pad() const { return pad_.data(); }
+
+ private:
+  std::vector<double> cos_, sin_, pad_;
+};
+
+class TurnAngles {
+ public:
+  explicit TurnAngles(const Centers& centers) : angles_(index(centers.size())) {
     for (int j = 0; j < centers.size(); ++j) {
-      const double by = turn(centers.movement(j));
-      turn_[static_cast<std::size_t>(j)] = by;
-      if (by > largest_) {
+      const double angle = angle_of(centers.last_move(j).turn());
+      angles_[index(j)] = angle;
+      if (angle > largest_) {
         second_ = largest_;
-        largest_ = by;
+        largest_ = angle;
         which_ = j;
-      } else if (by > second_) {
-        second_ = by;
+      } else if (angle > second_) {
+        second_ = angle;
       }
     }
   }
-  double operator[](int j) const { return turn_[static_cast<std::size_t>(j)]; }
+  double operator[](int j) const { return angles_[index(j)]; }
   double largest() const { return largest_; }
   double largest_but(int a) const { return a == which_ ? second_ : largest_; }
 
  private:
-  std::vector<double> turn_;
+  std::vector<double> angles_;
   double largest_ = 0.0;
   double second_ = 0.0;
   int which_ = -1;

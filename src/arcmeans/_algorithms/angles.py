@@ -131,7 +131,7 @@ def grouped(
     group_of[:], previous, similarities = -1, group_of.copy(), 0
     lloyd = (native.Algorithm.lloyd, view, groups, group_of, previous, None, None, None)
     for _ in range(_GROUPING_PASSES):
-        work = native.assign(*lloyd, n_threads, 256, native.HamerlyUpdate.tight, None)
+        work = native.assign(*lloyd, n_threads, 256, native.HamerlyUpdate.tight)
         similarities += work.similarities
         if work.changed == 0:
             break

@@ -1,7 +1,5 @@
 """Bounds kept as cosines: what the paper's algorithms remember of each row between passes."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +21,10 @@ class CosineBounds:
         n_clusters: int,
         hamerly_update: str,
         arrays: Arrays,
-        shared: dict[str, Any],
     ) -> None:
         native, n = _core.native, rows.n_rows
         self._algorithm = getattr(native.Algorithm, algorithm.replace("-", "_"))
         self._update = getattr(native.HamerlyUpdate, hamerly_update)
-        self._tests: _core.native.CenterTests | None = None
-        """Angles between the centers: one for all parts, and each pass over a part updates it."""
         self.lower: NDArray[np.float64] | None = None
         """At most the cosine to the own center."""
         self.uppers: NDArray[np.float32] | None = None
@@ -46,10 +41,6 @@ class CosineBounds:
         else:
             self.upper = arrays("upper", (n,), np.float64)
             self.upper[:] = MOST
-        if algorithm in ("elkan", "hamerly"):
-            if "center tests" not in shared:
-                shared["center tests"] = native.CenterTests(n_clusters, algorithm == "elkan")
-            self._tests = shared["center tests"]
 
     def adopt(
         self, labels: NDArray[np.int32], lower: NDArray[np.float64], upper: NDArray[np.float64]
@@ -97,5 +88,4 @@ class CosineBounds:
             n_threads,
             chunk_rows,
             self._update,
-            self._tests,
         )

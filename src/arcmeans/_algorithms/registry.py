@@ -84,7 +84,7 @@ def _with_cosines(name: str) -> AlgorithmRecord:
     return AlgorithmRecord(
         name,
         lambda rows, k, options, arrays, shared: CosineBounds(
-            name, rows, k, options.hamerly_update, arrays, shared
+            name, rows, k, options.hamerly_update, arrays
         ),
     )
 

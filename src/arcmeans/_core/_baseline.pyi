@@ -147,9 +147,6 @@ class HamerlyUpdate(Enum):
     eq8 = 1
     eq9 = 2
 
-class CenterTests:
-    def __init__(self, n_centers: int, pairs: bool, /) -> None: ...
-
 class Work:
     similarities: int
     lines: int
@@ -174,7 +171,6 @@ def assign(
     n_threads: int,
     chunk_rows: int,
     update: HamerlyUpdate,
-    tests: CenterTests | None,
     /,
 ) -> Work: ...
 

@@ -1,0 +1,85 @@
+// What one move did to one center. Everything that follows the centers, layouts and bounds, learns
+// of a move from this record and from the sum change that made it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/bounds/bounds.hpp"
+
+namespace arcmeans {
+
+struct CenterMove {
+  enum class Kind : char {
+    stayed,    // no row came or went, or no direction is left: the center is what it was
+    changed,   // the sum change was added to the center's sum
+    replaced,  // another vector took the place of the center's: it was detached, or was placed
+  };
+  // ‖c′ − c‖ of a center that may have gone anywhere.
+  static constexpr double kAnywhere = 2.0;
+
+  Kind kind = Kind::stayed;
+  // 1/‖sum‖ before and after the move, of a center that changed or was replaced by a move.
+  double scale_before = 0.0;
+  double scale = 0.0;
+  double chord = 0.0;     // ‖c′ − c‖ as computed
+  double farthest = 0.0;  // ‖c′ − c‖ rounded up
+  // ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖ rounded up: the most that the product of the center with a unit
+  // vector without negative values can have grown and shrunk by.
+  double rise_nonnegative = 0.0;
+  double fall_nonnegative = 0.0;
+  // Of a center that changed: the length of its old sum in the features whose sums did not change
+  // or that are rare, and in the rare features alone.
+  double length_untouched = 0.0;
+  double length_rare = 0.0;
+  bool negative = false;  // a sum of this center is below zero, or was
+
+  // The center is now, or may be, another than before.
+  bool moved() const { return kind != Kind::stayed; }
+
+  // The most that the product of the center with a unit vector can have grown, and shrunk by; with
+  // `nonnegative`, with a unit vector without negative values.
+  double rise(bool nonnegative) const { return nonnegative ? rise_nonnegative : farthest; }
+  double fall(bool nonnegative) const { return nonnegative ? fall_nonnegative : farthest; }
+
+  // By which share of what they were the features whose sums did not change grew; they shrank if it
+  // is negative.
+  double share() const { return scale / scale_before - 1.0; }
+
+  Turn turn() const { return turn_of(farthest); }
+
+  // A center that changed by a difference c′ − c with these lengths of its positive and its
+  // negative part, each computed from so many terms.
+  void changed_by(double positive, double negative_part, std::int64_t terms) {
+    kind = Kind::changed;
+    went(std::sqrt(positive * positive + negative_part * negative_part), 0.0, terms);
+    if (negative) return;
+    rise_nonnegative = outward_chord(positive, terms);
+    fall_nonnegative = outward_chord(negative_part, terms);
+  }
+
+  // A center that another vector replaced, at this distance; `slack` is what the distance may have
+  // lost by rounding beside that of its terms.
+  void replaced_at(double distance, double slack, std::int64_t terms) {
+    kind = Kind::replaced;
+    went(distance, slack, terms);
+  }
+
+ private:
+  void went(double distance, double slack, std::int64_t terms) {
+    chord = std::min(kAnywhere, distance);
+    farthest = std::min(kAnywhere, outward_chord(distance + slack, terms));
+    rise_nonnegative = fall_nonnegative = farthest;
+  }
+};
+
+// A center that was placed: where it was before is not known.
+inline CenterMove placed_anew() {
+  CenterMove move;
+  move.kind = CenterMove::Kind::replaced;
+  move.farthest = move.rise_nonnegative = move.fall_nonnegative = CenterMove::kAnywhere;
+  return move;
+}
+
+}  // namespace arcmeans
