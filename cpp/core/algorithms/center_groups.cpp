@@ -49,8 +49,12 @@ CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_gr
 void CenterGroups::update(const Centers& centers, const TurnAngles& turns, int n_threads) {
   parallel_chunks(size(), 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
     const int g = static_cast<int>(at);
-    double by = 0.0;  // bounds that are not there yet have not moved
-    for (int m = 0; m < count(g) && !fresh_; ++m) by = std::max(by, turns[begin(g)[m]]);
+    double by = 0.0;
+    for (int m = 0; m < count(g); ++m) {
+      const int j = begin(g)[m];
+      // Bounds on a center that was placed begin with where it is.
+      if (centers.last_move(j).kind != CenterMove::Kind::placed) by = std::max(by, turns[j]);
+    }
     moved_[static_cast<std::size_t>(g)] = moved_further(moved(g), by);
     moved_up_[static_cast<std::size_t>(g)] = moved_by(moved(g));
     copy(centers, g);

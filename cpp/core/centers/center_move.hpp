@@ -14,7 +14,8 @@ struct CenterMove {
   enum class Kind : char {
     stayed,    // no row came or went, or no direction is left: the center is what it was
     changed,   // the sum change was added to the center's sum
-    replaced,  // another vector took the place of the center's: it was detached, or was placed
+    replaced,  // the sum change took the place of a detached center's vector
+    placed,    // the center was placed since the last move of all centers
   };
   // ‖c′ − c‖ of a center that may have gone anywhere.
   static constexpr double kAnywhere = 2.0;
@@ -35,7 +36,7 @@ struct CenterMove {
   double length_rare = 0.0;
   bool negative = false;  // a sum of this center is below zero, or was
 
-  // The center is now, or may be, another than before.
+  // The center is another than before.
   bool moved() const { return kind != Kind::stayed; }
 
   // The most that the product of the center with a unit vector can have grown, and shrunk by; with
@@ -77,7 +78,7 @@ struct CenterMove {
 // A center that was placed: where it was before is not known.
 inline CenterMove placed_anew() {
   CenterMove move;
-  move.kind = CenterMove::Kind::replaced;
+  move.kind = CenterMove::Kind::placed;
   move.farthest = move.rise_nonnegative = move.fall_nonnegative = CenterMove::kAnywhere;
   return move;
 }

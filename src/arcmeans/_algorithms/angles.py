@@ -126,7 +126,7 @@ def grouped(
     shape = (k, n_features)
     vectors = sp.csr_array((sums.astype(np.float32), features, starts), shape=shape)
     units = unit_rows(vectors.toarray() if dense else vectors)
-    groups = place_rows(units, units, np.arange(n_groups) * k // n_groups)
+    groups = place_rows(units, units, np.arange(n_groups) * k // n_groups, in_full=True)
     changes, view = native.SumChanges(n_groups), units.native()
     group_of[:], previous, similarities = -1, group_of.copy(), 0
     lloyd = (native.Algorithm.lloyd, view, groups, group_of, previous, None, None, None)

@@ -78,6 +78,8 @@ class AlgorithmRecord:
 
     name: str
     make: Make
+    in_full: bool = True
+    """Whether it reads so many reference similarities that centers had better be kept in full."""
 
 
 def _with_cosines(name: str) -> AlgorithmRecord:
@@ -109,6 +111,7 @@ RECORDS: dict[str, AlgorithmRecord] = {
             lambda rows, k, options, arrays, shared: SieveBounds(
                 rows, k, options.keep_bounds, arrays
             ),
+            in_full=False,
         ),
         AlgorithmRecord(
             "tally", lambda rows, k, options, arrays, shared: TallyBounds(rows, arrays)

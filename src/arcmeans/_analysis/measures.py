@@ -156,7 +156,7 @@ def _checked_directions(centers: Any, rows: Rows) -> Any:
 
 def _nearest(rows: Rows, directions: Any, n_threads: int) -> NDArray[np.int32]:
     """The most similar center of each row, by the rules of a fit."""
-    return nearest_labels(rows, given_centers(rows, directions, n_threads), n_threads)
+    return nearest_labels(rows, given_centers(rows, directions, n_threads, in_full=True), n_threads)
 
 
 def _mean_directions(sums: Any) -> Any:

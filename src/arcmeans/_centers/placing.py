@@ -20,26 +20,37 @@ def fixed_entries(
     return _ranks(rows, features), fixed
 
 
-def empty_centers(rows: AnyCensus, n_centers: int, one: float) -> _core.native.Centers:
-    """Centers for use with ``rows``, none of them placed yet."""
-    return _core.native.Centers(n_centers, rows.n_features, one, rows.n_frequent(n_centers))
+def empty_centers(
+    rows: AnyCensus, n_centers: int, one: float, *, in_full: bool = False
+) -> _core.native.Centers:
+    """Centers for use with ``rows``, none of them placed yet.
+
+    With ``in_full`` every center has a number for every feature: more memory, and the fastest
+    reference similarities. Else rare features are kept as lists.
+    """
+    n_frequent = rows.n_features if in_full else rows.n_frequent(n_centers)
+    return _core.native.Centers(n_centers, rows.n_features, one, n_frequent)
 
 
 def place_rows(
-    rows: AnyCensus, seeds: Rows, which: NDArray[np.int64] | None = None
+    rows: AnyCensus,
+    seeds: Rows,
+    which: NDArray[np.int64] | None = None,
+    *,
+    in_full: bool = False,
 ) -> _core.native.Centers:
     """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
     picked = range(seeds.n_rows) if which is None else which
-    centers = empty_centers(rows, len(picked), rows.one)
+    centers = empty_centers(rows, len(picked), rows.one, in_full=in_full)
     for j, i in enumerate(picked):
         centers.place(j, *fixed_entries(rows, seeds, int(i)))
     return centers
 
 
-def place_sums(rows: AnyCensus, sums: CenterSums) -> _core.native.Centers:
+def place_sums(rows: AnyCensus, sums: CenterSums, *, in_full: bool = False) -> _core.native.Centers:
     """Centers from the integer vectors of an earlier run, for use with ``rows``."""
     vectors = sums.vectors
-    centers = empty_centers(rows, vectors.shape[0], sums.one)
+    centers = empty_centers(rows, vectors.shape[0], sums.one, in_full=in_full)
     for j in range(vectors.shape[0]):
         at = slice(vectors.indptr[j], vectors.indptr[j + 1])
         centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])

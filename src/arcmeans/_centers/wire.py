@@ -94,10 +94,12 @@ def snapshot(centers: _core.native.Centers) -> Snapshot:
     )
 
 
-def placed(taken: Snapshot, census: AnyCensus, n_threads: int = 1) -> _core.native.Centers:
+def placed(
+    taken: Snapshot, census: AnyCensus, n_threads: int = 1, *, in_full: bool = False
+) -> _core.native.Centers:
     """Centers that are, and will move, like those the snapshot was taken of."""
     n_clusters = len(taken.counts)
-    centers = empty_centers(census, n_clusters, taken.one)
+    centers = empty_centers(census, n_clusters, taken.one, in_full=in_full)
     for j in range(n_clusters):
         at = slice(taken.starts[j], taken.starts[j + 1])
         centers.place(j, taken.features[at], taken.values[at])

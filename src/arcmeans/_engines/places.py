@@ -44,6 +44,7 @@ class MemoryPlace(SeedRows):
 
     room = None
     in_this_process = True
+    passes_here = True
 
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
@@ -74,6 +75,7 @@ class DiskPlace:
     """Rows of a store: the parts are its chunks."""
 
     in_this_process = False
+    passes_here = True
 
     def __init__(self, chunks: Chunks) -> None:
         self._chunks = chunks

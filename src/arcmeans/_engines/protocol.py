@@ -66,6 +66,10 @@ class Place(SeedPlace, Protocol):
     def in_this_process(self) -> bool:
         """Whether row states have to lie in the memory of this process, and the rows do."""
 
+    @property
+    def passes_here(self) -> bool:
+        """Whether this process makes the passes; else the centers here only follow the moves."""
+
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
     ) -> PassEngine:

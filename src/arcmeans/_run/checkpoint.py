@@ -130,9 +130,11 @@ class Checkpoint:
             )
 
 
-def restored(engine: PassEngine, midway: Midway, path: Path) -> _core.native.Centers:
+def restored(
+    engine: PassEngine, midway: Midway, path: Path, *, in_full: bool
+) -> _core.native.Centers:
     """The centers of a stored run, for a fresh engine whose next pass is a first one."""
-    centers = place_sums(engine.census, midway.centers)
+    centers = place_sums(engine.census, midway.centers, in_full=in_full)
     engine.move(centers, engine.resume(midway.labels))
     mine, stored = sums_of(engine.census, centers).vectors, midway.centers.vectors
     for name in ("indptr", "indices", "data"):

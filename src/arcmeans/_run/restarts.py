@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .._algorithms import auto
 from .._algorithms.options import EngineOptions
+from .._algorithms.registry import RECORDS
 from .._engines.protocol import Place
 from .checkpoint import restored
 from .loop import EmptyCluster, run
@@ -63,8 +64,10 @@ def _run(
     """One run, from its initial centers or from midway to the end."""
     task = onlookers.task.part("run", plan.max_iter)
     options, beginning = plan.options, None
+    in_full = place.passes_here and RECORDS[options.algorithm].in_full
     if midway is None:
-        beginning = plan.start.begin(place, plan.n_clusters, np.random.RandomState(stream))
+        random_state = np.random.RandomState(stream)
+        beginning = plan.start.begin(place, plan.n_clusters, random_state, in_full)
         if plan.auto:
             options = auto.settled(options, place, beginning.centers, place.room)
     seeded = beginning is not None and beginning.seeded
@@ -74,7 +77,7 @@ def _run(
         else:
             assert midway is not None
             assert onlookers.checkpoint is not None
-            centers = restored(engine, midway, onlookers.checkpoint.path)
+            centers = restored(engine, midway, onlookers.checkpoint.path, in_full=in_full)
         result = run(
             engine,
             centers,

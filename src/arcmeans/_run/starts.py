@@ -31,8 +31,9 @@ class Start(Protocol):
         """The centers that a warm start begins at."""
 
     def begin(
-        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState
-    ) -> Beginning: ...
+        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
+    ) -> Beginning:
+        """The initial centers of a run, with a number for every feature if ``in_full``."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class DrawnStart:
     fitted = None
 
     def begin(
-        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState
+        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
     ) -> Beginning:
         seeds = choose_rows(place, n_clusters, self.method, self.options, random_state)
-        centers = place_rows(place.census, place.take(seeds.indices))
+        centers = place_rows(place.census, place.take(seeds.indices), in_full=in_full)
         return Beginning(centers, seeds.compared)
 
 
@@ -61,11 +62,11 @@ class GivenStart:
     fitted = None
 
     def begin(
-        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState
+        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
     ) -> Beginning:
         census, n_threads = place.census, self.n_threads
         centers = asked_centers(
-            census, place, self.X, n_clusters, self.init, random_state, n_threads
+            census, place, self.X, n_clusters, self.init, random_state, n_threads, in_full=in_full
         )
         return Beginning(centers)
 
@@ -77,7 +78,8 @@ class WarmStart:
     fitted: CenterSums
 
     def begin(
-        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState
+        self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
     ) -> Beginning:
         census = place.census
-        return Beginning(place_sums(census, replace(self.fitted, one=census.one)))
+        fitted = replace(self.fitted, one=census.one)
+        return Beginning(place_sums(census, fitted, in_full=in_full))

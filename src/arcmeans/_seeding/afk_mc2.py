@@ -114,7 +114,7 @@ def _weights_of(place: SeedPlace, which: NDArray[np.int64]) -> NDArray[np.int64]
 def _ends_of_chains(search: Search, pool: _Pool, n_clusters: int, alpha: float) -> Chosen:
     place, random_state = search.place, search.random_state
     directions = pool.rows.hashes(np.arange(pool.rows.n_rows))
-    centers = empty_centers(pool.rows, n_clusters, pool.rows.one)
+    centers = empty_centers(pool.rows, n_clusters, pool.rows.one, in_full=True)
     seed = search.seed(search.indices[0])
     for j, chain in enumerate(pool.chains):
         centers.place(j, seed.features, seed.values)

@@ -20,6 +20,8 @@ def asked_centers(
     init: Any,
     random_state: np.random.RandomState,
     n_threads: int,
+    *,
+    in_full: bool = False,
 ) -> _core.native.Centers:
     """Centers for rows of ``census``, from what a caller gives that is no word.
 
@@ -35,15 +37,18 @@ def asked_centers(
                 f"init names row {which[np.argmax(seeds.zero)]}, which is all zero: a center needs "
                 "a direction."
             )
-        return place_rows(census, seeds)
-    return given_centers(census, checked_centers(init, n_clusters, place.census), n_threads)
+        return place_rows(census, seeds, in_full=in_full)
+    checked = checked_centers(init, n_clusters, place.census)
+    return given_centers(census, checked, n_threads, in_full=in_full)
 
 
-def given_centers(census: AnyCensus, init: Any, n_threads: int) -> _core.native.Centers:
+def given_centers(
+    census: AnyCensus, init: Any, n_threads: int, *, in_full: bool = False
+) -> _core.native.Centers:
     """Centers from a validated array, dense or sparse."""
     seeds = unit_rows(init, n_threads=n_threads, name="init")
     if np.any(seeds.zero):
         raise ValueError(
             f"init has an all-zero row, {int(np.argmax(seeds.zero))}: a center needs a direction."
         )
-    return place_rows(census, seeds)
+    return place_rows(census, seeds, in_full=in_full)

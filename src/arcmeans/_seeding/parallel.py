@@ -70,7 +70,7 @@ class Approach(Step[None]):
     base: int
 
     def on(self, rows: Rows, state: SeedState) -> None:
-        centers = place_rows(rows, self.candidates)
+        centers = place_rows(rows, self.candidates, in_full=True)
         labels = nearest_labels(rows, centers, state.n_threads)
         found = np.empty(rows.n_rows)
         _core.native.own_similarities(rows.native(), centers, labels, state.n_threads, found)

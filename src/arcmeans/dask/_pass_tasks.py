@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._algorithms.one_pass import nearest_labels
+from .._algorithms.registry import RECORDS
 from .._centers.wire import Changes, add, packed, placed
 from .._engines.memory import MemoryEngine
 from .._engines.relocation import Candidates, relabel
@@ -47,7 +48,7 @@ def rebuild(rows: Rows, plan: Plan, basis: Basis, census: Census) -> Changes | N
     if basis.labels is not None:
         changes = packed(engine.resume(basis.labels), plan.n_clusters)
     elif basis.snapshot is not None:
-        centers = placed(basis.snapshot, census)
+        centers = placed(basis.snapshot, census, in_full=_in_full(plan))
         engine.labels[:] = nearest_labels(rows, centers, plan.options.n_threads)
         if basis.relocated is not None:
             engine.give(*basis.relocated)
@@ -75,7 +76,9 @@ def assign(rows: Rows, plan: Plan, update: Update, census: Census) -> PassReport
     with state.lock:
         state.engine.attach(rows)
         try:
-            if state.version == update.version - 1 and not _passed(kept, state, update, census):
+            if state.version == update.version - 1 and not _passed(
+                plan, kept, state, update, census
+            ):
                 return Lost(plan.part)
             if state.version != update.version:
                 return Lost(plan.part)
@@ -84,9 +87,14 @@ def assign(rows: Rows, plan: Plan, update: Update, census: Census) -> PassReport
             state.engine.detach(keep_copy=_has_room())
 
 
-def _passed(kept: Resident, state: PassState, update: Update, census: Census) -> bool:
+def _in_full(plan: Plan) -> bool:
+    return RECORDS[plan.options.algorithm].in_full
+
+
+def _passed(plan: Plan, kept: Resident, state: PassState, update: Update, census: Census) -> bool:
     """Makes the pass with the updated centers; False if the worker cannot have these."""
-    centers = kept.centers_at(update, census, fresh=state.version == 0)
+    fresh = state.version == 0
+    centers = kept.centers_at(update, census, fresh, in_full=_in_full(plan))
     if centers is None:
         return False
     work = state.engine.assign(centers)
@@ -202,7 +210,7 @@ def labels(rows: Rows, plan: Plan, basis: Basis, census: Census) -> NDArray[np.i
                 return state.engine.previous.copy()
     if basis.snapshot is None:
         return np.full(rows.n_rows, -1, np.int32) if basis.labels is None else basis.labels
-    found = nearest_labels(rows, placed(basis.snapshot, census), 1)
+    found = nearest_labels(rows, placed(basis.snapshot, census, in_full=True), 1)
     if basis.relocated is not None:
         relabel(found, plan.first, *basis.relocated)
     return found

@@ -24,6 +24,7 @@ class DaskPlace:
 
     room = None
     in_this_process = False
+    passes_here = False
 
     def __init__(self, client: Client, blocks: Blocks, sample_weight: Any) -> None:
         self._partitions = Partitions(client, blocks, sample_weight)

@@ -64,12 +64,13 @@ class Resident:
         self.used = time.monotonic()
 
     def centers_at(
-        self, update: Update, census: Census, fresh: bool
+        self, update: Update, census: Census, fresh: bool, in_full: bool
     ) -> _core.native.Centers | None:
         """The centers moved to a version; None if these cannot be.
 
         A snapshot says nothing of how far the centers moved, which bounds have to know: it will do
-        only for a partition that has none (``fresh``).
+        only for a partition that has none (``fresh``). With ``in_full`` the centers have a number
+        for every feature.
         """
         with self.lock:
             if self.version != update.version:
@@ -77,7 +78,7 @@ class Resident:
                     changes = unpacked(update.changes, census.n_features)
                     self.centers.move(changes, 1)
                 elif update.snapshot is not None and fresh:
-                    self.centers = placed(update.snapshot, census)
+                    self.centers = placed(update.snapshot, census, in_full=in_full)
                 else:
                     return None
                 self.version = update.version
