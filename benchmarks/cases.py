@@ -61,7 +61,7 @@ def _names(n: int) -> sp.csr_matrix:
     return X[np.concatenate([np.arange(different), again])]
 
 
-def _embeddings(n: int) -> NDArray[np.float32]:
+def embeddings(n: int) -> NDArray[np.float32]:
     """Clusters of different sizes and widths in 50 dimensions."""
     rng = np.random.default_rng(2)
     middles = rng.standard_normal((2000, 50)).astype(np.float32)
@@ -102,6 +102,6 @@ CASES: Sequence[Case] = (
         200_000,
         40_000,
         {100: Targets(2, 2, 1.5), 1000: Targets(2, 2, 1.5)},
-        _embeddings,
+        embeddings,
     ),
 )

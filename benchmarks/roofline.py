@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans
-from arcmeans._rows import rows
+from arcmeans._rows.unit_rows import unit_rows as prepared_rows
 
 from .cases import unit_rows
 from .targets import MOST_ITERATIONS
@@ -100,7 +100,7 @@ def _assign_seconds(X: Any, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64]
 def measure(name: str, X: Any, quick: bool) -> Iterator[Kernel]:
     X = unit_rows(X)
     n, d = X.shape
-    entries, prepared = X.nnz / n if sp.issparse(X) else d, rows.unit_rows(X)
+    entries, prepared = X.nnz / n if sp.issparse(X) else d, prepared_rows(X)
     for k in CLUSTERS[:2] if quick else CLUSTERS:
         if k > n:
             continue

@@ -56,7 +56,7 @@ NARROWEST = 5.6
 @contextmanager
 def styled() -> Iterator[None]:
     """The style, for all that is drawn within; an ImportError where nothing can be drawn."""
-    with _pyplot().rc_context(STYLE):
+    with matplotlib_pyplot().rc_context(STYLE):
         yield
 
 
@@ -71,7 +71,7 @@ def look(algorithm: str) -> dict[str, Any]:
 
 def panels(n: int, columns: int = MOST_COLUMNS, height: float = 2.6, **options: Any) -> Any:
     """A figure with n axes, row by row."""
-    pyplot = _pyplot()
+    pyplot = matplotlib_pyplot()
     columns = min(n, columns)
     rows = -(-n // columns)
     figure, axes = pyplot.subplots(
@@ -132,10 +132,10 @@ def save(figure: Any, path: Path) -> None:
     """As SVG and as PNG."""
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
     figure.savefig(path.with_suffix(".png"))
-    _pyplot().close(figure)
+    matplotlib_pyplot().close(figure)
 
 
-def _pyplot() -> Any:
+def matplotlib_pyplot() -> Any:
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ImportError as error:

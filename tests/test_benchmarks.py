@@ -25,7 +25,7 @@ def small(monkeypatch):
     nothing, everything = (Targets(*[x] * 3) for x in (-float("inf"), 1e9))
     table = (
         Case("text", 300, 200, {4: nothing}, lambda n: data.generated(n, 500, 20, 5)),
-        Case("points", 300, 200, {40: everything}, cases._embeddings),
+        Case("points", 300, 200, {40: everything}, cases.embeddings),
     )
     monkeypatch.setattr(targets, "CASES", table)
     monkeypatch.setattr(command, "CASES", table)

@@ -70,7 +70,9 @@ def _no_data_but_ours(tmp_path, monkeypatch):
 def _unwritten_figures(request, monkeypatch):
     """Figures are drawn, but written only where a test looks at the files: that takes long."""
     if "figures" not in request.fixturenames:
-        monkeypatch.setattr(charts, "save", lambda figure, path: charts._pyplot().close(figure))
+        monkeypatch.setattr(
+            charts, "save", lambda figure, path: charts.matplotlib_pyplot().close(figure)
+        )
 
 
 @pytest.fixture

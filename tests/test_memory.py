@@ -75,7 +75,7 @@ def test_others_are_not_refused(monkeypatch, algorithm):
     ("size", "text"), [(5, "5 bytes"), (2048, "2.0 KiB"), (3 * MIB, "3.0 MiB"), (2**31, "2.0 GiB")]
 )
 def test_sizes_in_words(size, text):
-    assert memory._size(size) == text
+    assert memory.size_in_words(size) == text
 
 
 def system(root, files):

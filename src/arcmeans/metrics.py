@@ -1,6 +1,6 @@
 """How good a clustering is, by cosine and without n² memory.
 
-Three measures, each exact and in O(stored entries × clusters):
+Three metrics, each exact and in O(stored entries × clusters):
 
 - the *simplified silhouette*, from the distances to the centers;
 - the *silhouette* itself. The mean cosine distance of a row to all rows of a cluster is
@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._analysis.measures import (
+from ._analysis.labels import checked_labels
+from ._analysis.metrics import (
     calinski_harabasz,
-    checked_labels,
     silhouettes,
     simplified_silhouettes,
     weighted_mean,

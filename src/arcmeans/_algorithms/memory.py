@@ -56,13 +56,13 @@ def check_memory(
         return
     less = required(FRUGAL, n_rows, n_clusters, n_features)
     raise MemoryError(
-        f"algorithm={algorithm!r} needs {_size(needed)} for n_samples={n_rows} and "
-        f"n_clusters={n_clusters}, but this process may use {_size(left)} more. "
-        f"algorithm={FRUGAL!r} needs {_size(less)} and gives the same result."
+        f"algorithm={algorithm!r} needs {size_in_words(needed)} for n_samples={n_rows} and "
+        f"n_clusters={n_clusters}, but this process may use {size_in_words(left)} more. "
+        f"algorithm={FRUGAL!r} needs {size_in_words(less)} and gives the same result."
     )
 
 
-def _size(number: int) -> str:
+def size_in_words(number: int) -> str:
     for power, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if number >= power:
             return f"{number / power:.1f} {unit}"

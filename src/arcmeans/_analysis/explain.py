@@ -25,7 +25,7 @@ from .._seeding.given import given_centers
 from .._support.checks import check_integer, threads
 from .affinities import affinities, cluster_sums
 from .explanation import ClusterExplanation, Explanation, Term, TypicalRow
-from .measures import checked_labels, label_array
+from .labels import checked_labels, label_array
 
 Names: TypeAlias = Callable[[int], str]
 """The name of a feature."""

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from .. import _core
 from .._analysis.k_path import KPath
-from .._analysis.measures import (
+from .._analysis.metrics import (
     calinski_harabasz,
     rounding_of,
     silhouettes,

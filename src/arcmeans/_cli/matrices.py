@@ -124,7 +124,7 @@ def svm_file(path: Path, n_features: int | None, zero_based: bool | None) -> Mat
 
 def mtx_file(path: Path) -> MatrixSource:
     with _readable(path):
-        rows, _, _, layout, kind, _ = scipy.io.mminfo(str(path))
+        rows, _, _, form, kind, _ = scipy.io.mminfo(str(path))
         if kind == "complex":
             raise UserError(f"{path}: holds complex numbers; a matrix of real ones is needed.")
 
@@ -133,7 +133,7 @@ def mtx_file(path: Path) -> MatrixSource:
             matrix = read_matrix_market(path)
             return sp.csr_array(matrix) if sp.issparse(matrix) else matrix
 
-    facts = {"format": f"Matrix Market, {layout} {kind}"}
+    facts = {"format": f"Matrix Market, {form} {kind}"}
     return MatrixSource(str(path), whole, _of_whole(whole), facts, int(rows))
 
 

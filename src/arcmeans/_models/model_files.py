@@ -4,9 +4,9 @@ A file holds the integers of the centers, so a model that was loaded predicts th
 that was saved, on any machine. Reading believes nothing: every array is checked for type, shape and
 range, and the scales are computed again from the integers, before there is a model.
 
-``LAYOUTS`` says what each class stores. A class of its own layout needs an entry there, and two
+``FIELDS`` says what each class stores. A class with fields of its own needs an entry there, and two
 methods that call ``save_model`` and ``load_model``. Files of an older version stay readable: what
-changes a layout raises ``VERSION``.
+changes fields raises ``VERSION``.
 """
 
 import importlib
@@ -34,8 +34,8 @@ MAX_HEADER = 100_000_000
 
 Model = TypeVar("Model")
 
-Layout = Mapping[str, Field]
-LAYOUTS: dict[str, Layout] = {
+Fields = Mapping[str, Field]
+FIELDS: dict[str, Fields] = {
     "SphericalKMeans": {
         "n_iter_": Integer("n_iter"),
         "_dtype": FloatType(),
@@ -56,7 +56,7 @@ def save_model(model: Any, path: FilePath, notes: Mapping[str, str] | None = Non
     ``notes`` go into the header, for ``header_of`` to read; ``load_model`` takes no notice of them.
     """
     check_is_fitted(model)
-    layout = _layout(type(model))
+    fields = _fields(type(model))
     stored = Stored(os.fspath(path))
     stored.header |= {
         **(notes or {}),
@@ -69,7 +69,7 @@ def save_model(model: Any, path: FilePath, notes: Mapping[str, str] | None = Non
     Integer().write(stored, "n_features_in_", model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
         stored.header["feature_names_in_"] = json.dumps(model.feature_names_in_.tolist())
-    for name, kind in layout.items():
+    for name, kind in fields.items():
         kind.write(stored, name, getattr(model, name))
     # The package takes the memory of an array as it lies: C order, this machine's bytes.
     tensors = {
@@ -84,7 +84,7 @@ def save_model(model: Any, path: FilePath, notes: Mapping[str, str] | None = Non
         )
     with written_whole(path) as file:
         file.write(data)
-    for text in left_out + _unknown_attributes(model, layout):
+    for text in left_out + _unknown_attributes(model, fields):
         caution(f"{stored.path}: {text}")
 
 
@@ -103,7 +103,7 @@ def load_model(cls: type[Model], path: FilePath) -> Model:
         if len(names) != n_features:
             raise stored.refusal(f"{len(names)} feature names for n_features_in_={n_features}")
         model.feature_names_in_ = np.array(names, object)
-    for name, kind in _layout(cls).items():
+    for name, kind in _fields(cls).items():
         setattr(model, name, kind.read(stored, name))
     if stored.tensors:
         unknown = ", ".join(repr(name) for name in sorted(stored.tensors))
@@ -117,11 +117,11 @@ def header_of(cls: type, path: FilePath) -> dict[str, str]:
     return _read(cls, path, tensors=False).header
 
 
-def _layout(cls: type) -> Layout:
+def _fields(cls: type) -> Fields:
     for base in cls.__mro__:
-        if base.__name__ in LAYOUTS:
-            return LAYOUTS[base.__name__]
-    raise TypeError(f"{cls.__name__} cannot be stored in a file; {', '.join(LAYOUTS)} can.")
+        if base.__name__ in FIELDS:
+            return FIELDS[base.__name__]
+    raise TypeError(f"{cls.__name__} cannot be stored in a file; {', '.join(FIELDS)} can.")
 
 
 def _package(name: str) -> Any:
@@ -134,8 +134,8 @@ def _package(name: str) -> Any:
         ) from error
 
 
-def _unknown_attributes(model: Any, layout: Layout) -> list[str]:
-    known = {*layout, *GIVEN_BY_VALIDATION, *model.get_params(deep=False)}
+def _unknown_attributes(model: Any, fields: Fields) -> list[str]:
+    known = {*fields, *GIVEN_BY_VALIDATION, *model.get_params(deep=False)}
     fitted = (name for name in vars(model) if name.endswith("_") and not name.startswith("_"))
     return [
         f"the attribute {name} of {type(model).__name__} is not stored."

@@ -1,4 +1,4 @@
-"""The measures of ``arcmeans.metrics`` for rows that are prepared already.
+"""The metrics of ``arcmeans.metrics``, for unit rows.
 
 A distance below the rounding of a similarity counts as 0, so that rows of one direction do not get
 a silhouette made of rounding errors.
@@ -17,6 +17,7 @@ from .._algorithms.one_pass import nearest_labels
 from .._rows.rows import Rows
 from .._seeding.given import given_centers
 from .affinities import affinities, cluster_sums, lengths, unweighted
+from .labels import checked_labels, numbered
 
 
 def simplified_silhouettes(
@@ -31,7 +32,7 @@ def simplified_silhouettes(
         else:
             codes = checked_labels(labels, rows, directions.shape[0])
     elif labels is not None:
-        codes, k = _encoded(checked_labels(labels, rows))
+        codes, k = numbered(checked_labels(labels, rows))
         directions = _mean_directions(cluster_sums(rows, codes, k, n_threads))
     else:
         raise ValueError("labels, centers and model are all None; one of them is needed.")
@@ -43,7 +44,7 @@ def silhouettes(
     rows: Rows, labels: ArrayLike, n_threads: int, which: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
     """The silhouette of each row, or of the rows ``which`` and NaN for others; without weights."""
-    codes, k = _encoded(checked_labels(labels, rows))
+    codes, k = numbered(checked_labels(labels, rows))
     sizes = np.bincount(codes[codes >= 0], minlength=k)
     sums = cluster_sums(unweighted(rows), codes, k, n_threads)
     means = sums.multiply(1.0 / sizes[:, None]).tocsr()
@@ -65,7 +66,7 @@ def calinski_harabasz(rows: Rows, labels: ArrayLike, n_threads: int) -> float:
     checked = checked_labels(labels, rows)
     if rows.weights is not None:
         checked = np.where(rows.weights > 0, checked, -1)
-    codes, k = _encoded(checked)
+    codes, k = numbered(checked)
     counted = codes >= 0
     n = float(np.count_nonzero(counted))
     if rows.weights is not None:
@@ -94,48 +95,6 @@ def weighted_mean(samples: NDArray[np.float64], weights: NDArray[np.float64] | N
     if total == 0:
         raise ValueError("sample_weight is zero for every row with a label and a direction.")
     return math.fsum(samples[counted] * weights[counted]) / total
-
-
-def checked_labels(
-    labels: ArrayLike, rows: Rows, n_clusters: int | None = None
-) -> NDArray[np.int64]:
-    """Integers from −1 on, one a row; −1 too where a row has no direction."""
-    if np.shape(labels) != (rows.n_rows,):
-        raise ValueError(f"labels has shape {np.shape(labels)}, expected {(rows.n_rows,)}.")
-    checked = label_array(labels, n_clusters)
-    checked[rows.zero != 0] = -1
-    if np.all(checked < 0):
-        raise ValueError(f"None of the {rows.n_rows} rows has both a label >= 0 and a direction.")
-    return checked
-
-
-def label_array(labels: ArrayLike, n_clusters: int | None) -> NDArray[np.int64]:
-    """A copy of labels as integers from −1 on, below the number of clusters if that is known."""
-    given = np.asarray(labels)
-    if given.ndim != 1:
-        raise ValueError(f"labels has shape {given.shape}, expected (n_samples,).")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise ValueError(f"labels has dtype {given.dtype}; labels are integers >= -1.")
-    checked = given.astype(np.int64)
-    wrong = checked < -1
-    limit = "an integer >= -1"
-    if n_clusters is not None:
-        wrong |= checked >= n_clusters
-        limit = f"between -1 and {n_clusters - 1}: there are {n_clusters} centers"
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        raise ValueError(f"labels[{i}]={checked[i]} should be {limit}.")
-    return checked
-
-
-def _encoded(labels: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
-    """The labels that occur, numbered 0, 1, …, and how many labels occur: at least two."""
-    codes = np.full(len(labels), -1, np.int32)
-    counted = labels >= 0
-    used, codes[counted] = np.unique(labels[counted], return_inverse=True)
-    if len(used) < 2:
-        raise ValueError(f"labels name {len(used)} cluster with rows; at least 2 are needed.")
-    return codes, len(used)
 
 
 def _checked_directions(centers: Any, rows: Rows) -> Any:
