@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows, place_sums, sums_of
 from arcmeans._engines.memory import MemoryEngine
-from arcmeans._engines.places import memory_engine
+from arcmeans._engines.places import MemoryPlace
 from arcmeans._rows import census
 from arcmeans._rows.census import frequent
 from arcmeans._rows.unit_rows import unit_rows
@@ -84,7 +84,7 @@ def test_features_of_one_row(weighted, merge):
     assert rows.n_shared == d
     values = full(rows)
     pushed = Pushed(rows, k)
-    engine = memory_engine(rows, k, EngineOptions("sieve", merge_repeats=merge))
+    engine = MemoryPlace(rows, 1).engine(k, EngineOptions("sieve", merge_repeats=merge))
     for step in range(60):
         labels = rng.integers(k, size=n).astype(np.int32)
         if step % 3 == 1:  # a center that keeps what its rows have left

@@ -11,7 +11,7 @@ from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.equal_rows import WORTH, EqualRowsEngine, distinct
 from arcmeans._engines.memory import MemoryEngine
-from arcmeans._engines.places import memory_engine
+from arcmeans._engines.places import MemoryPlace
 from arcmeans._rows.rows import Rows
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
@@ -70,7 +70,7 @@ def test_repeats_change_no_bit(collide, monkeypatch):
         # Seeds that are one row leave clusters empty: rows are given to them.
         which = np.arange(k) // 2
         plain, merged = (
-            memory_engine(rows, k, EngineOptions(algorithm, merge_repeats=merge))
+            MemoryPlace(rows, 1).engine(k, EngineOptions(algorithm, merge_repeats=merge))
             for merge in (False, True)
         )
         assert isinstance(merged, EqualRowsEngine)

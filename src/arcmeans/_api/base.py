@@ -24,7 +24,7 @@ from .._algorithms.one_pass import nearest_labels
 from .._centers.placing import place_sums
 from .._centers.sums import CenterSums
 from .._engines.places import open_place
-from .._engines.protocol import LocalPlace
+from .._engines.protocol import Place
 from .._rows.census import exact_sum
 from .._rows.containers import checked_rows
 from .._rows.rows import Rows, warn_of_zero_rows
@@ -101,7 +101,7 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        place = self._local_place(X, n_threads, reset=False)
+        place = self._place(X, n_threads, reset=False)
         warn_of_zero_rows(place.census)
         centers = place_sums(place.census, self.center_sums())
         labels = np.empty(place.census.n_rows, np.int32)
@@ -129,7 +129,7 @@ class SphericalClusterer(
 
     def _distances(self, X: Any) -> NDArray[Any]:
         n_threads = threads(self.n_threads)
-        place = self._local_place(X, n_threads, reset=False)
+        place = self._place(X, n_threads, reset=False)
         centers = place_sums(place.census, self.center_sums())
         found: list[NDArray[Any]] = []
         for _, rows in place.pieces():
@@ -159,7 +159,7 @@ class SphericalClusterer(
         """
         check_is_fitted(self)
         n_threads = threads(self.n_threads)
-        place = self._local_place(X, n_threads, reset=False, sample_weight=sample_weight)
+        place = self._place(X, n_threads, reset=False, sample_weight=sample_weight)
         centers = place_sums(place.census, self.center_sums())
         total = Fraction(0)
         for _, rows in place.pieces():
@@ -176,9 +176,9 @@ class SphericalClusterer(
         check = functools.partial(validate_data, self, reset=reset)
         return checked_rows(X, check=check, sample_weight=sample_weight, n_threads=n_threads)
 
-    def _local_place(
+    def _place(
         self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
-    ) -> LocalPlace:
+    ) -> Place:
         """Validated unit rows of X, in memory or in a store."""
         if isinstance(X, RowStore):
             self._check_features(X.shape[1], reset)

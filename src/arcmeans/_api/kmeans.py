@@ -279,12 +279,6 @@ callable, default="random"
         """The threads of an engine."""
         return threads(self.n_threads)
 
-    def _place(
-        self, X: Any, n_threads: int, *, reset: bool, sample_weight: ArrayLike | None = None
-    ) -> Place:
-        """Where the validated rows of X lie."""
-        return self._local_place(X, n_threads, reset=reset, sample_weight=sample_weight)
-
     def _start(self, X: Any, n_threads: int, warm: bool) -> Start:
         """Where the runs begin."""
         if warm:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._algorithms.options import EngineOptions
-from .._rows.census import Census
 from .._rows.chunks import Chunks
 from .._rows.containers import checked_rows
 from .._rows.rows import Rows
@@ -21,7 +20,7 @@ from .._seeding.steps import Answer, FirstPass, SeedRows, SeedState, Step
 from .disk import DiskEngine
 from .equal_rows import EqualRowsEngine, SeededEngine, distinct
 from .memory import MemoryEngine
-from .protocol import LocalPlace
+from .protocol import Place
 
 
 def open_place(
@@ -31,7 +30,7 @@ def open_place(
     sample_weight: ArrayLike | None = None,
     n_threads: int,
     memory_limit: float | None = None,
-) -> LocalPlace:
+) -> Place:
     """The validated rows of X, in memory or in a store."""
     if isinstance(X, RowStore):
         return DiskPlace(Chunks(X, sample_weight, n_threads, memory_limit))
@@ -49,7 +48,14 @@ class MemoryPlace(SeedRows):
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
     ) -> SeededEngine:
-        engine = memory_engine(self.rows, n_clusters, options)
+        """Over one of each set of equal rows, where that pays."""
+        found = distinct(self.rows, options.n_threads) if options.merge_repeats else None
+        engine: SeededEngine
+        if found is None:
+            engine = MemoryEngine(self.rows, n_clusters, options)
+        else:
+            inner = MemoryEngine(found.rows, n_clusters, options)
+            engine = EqualRowsEngine(self.rows, found, inner, n_clusters, options.n_threads)
         if seeded:
             engine.adopt(self.at(0, TellFirstPass()))
             self.end_seeding()
@@ -62,15 +68,6 @@ class MemoryPlace(SeedRows):
         """Nothing is held elsewhere."""
 
 
-def memory_engine(rows: Rows, n_clusters: int, options: EngineOptions) -> SeededEngine:
-    """An engine over rows in memory; over one of each set of equal rows where that pays."""
-    found = distinct(rows, options.n_threads) if options.merge_repeats else None
-    if found is None:
-        return MemoryEngine(rows, n_clusters, options)
-    inner = MemoryEngine(found.rows, n_clusters, options)
-    return EqualRowsEngine(rows, found, inner, n_clusters, options.n_threads)
-
-
 class DiskPlace:
     """Rows of a store: the parts are its chunks."""
 
@@ -79,16 +76,13 @@ class DiskPlace:
 
     def __init__(self, chunks: Chunks) -> None:
         self._chunks = chunks
+        self.census = chunks.census
         self.starts = chunks.starts
         self.room = chunks.room
         self._states = [
             SeedState(int(first), chunks.n_threads, postings=len(chunks) == 1)
             for first in chunks.starts[:-1]
         ]
-
-    @property
-    def census(self) -> Census:
-        return self._chunks.census
 
     def take(self, which: NDArray[np.int64]) -> Rows:
         return self._chunks.take(which)

@@ -75,12 +75,8 @@ class Place(SeedPlace, Protocol):
     ) -> PassEngine:
         """An engine over the rows. With ``seeded`` the seeding knows what its first pass finds."""
 
-    def close(self) -> None:
-        """The fit is over."""
-
-
-class LocalPlace(Place, Protocol):
-    """A place whose rows this process reads by itself: in memory or on disk."""
-
     def pieces(self) -> Iterator[tuple[slice, Rows]]:
-        """The rows, as many at a time as are in memory, and which of all rows they are."""
+        """All rows, a part at a time in the memory of this process, and which of all they are."""
+
+    def close(self) -> None:
+        """Nothing more will be asked."""

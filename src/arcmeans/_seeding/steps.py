@@ -107,13 +107,9 @@ class SeedRows:
     """Rows in memory as the seeding sees them: one part."""
 
     def __init__(self, rows: Rows, n_threads: int) -> None:
-        self.rows = rows
+        self.rows = self.census = rows
         self.starts = np.array([0, rows.n_rows], np.int64)
         self._state = SeedState(0, n_threads)
-
-    @property
-    def census(self) -> Rows:
-        return self.rows
 
     def take(self, which: NDArray[np.int64]) -> Rows:
         return self.rows.take(which)

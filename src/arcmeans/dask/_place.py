@@ -1,6 +1,7 @@
 """The place of rows on a Dask cluster: steps of the seeding on partitions, and the engine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from .._algorithms.options import EngineOptions
-from .._rows.census import Census
 from .._rows.rows import Rows
 from .._seeding.steps import Answer, Step
 from ._blocks import Blocks
@@ -28,21 +28,20 @@ class DaskPlace:
 
     def __init__(self, client: Client, blocks: Blocks, sample_weight: Any) -> None:
         self._partitions = Partitions(client, blocks, sample_weight)
+        self.census = self._partitions.census
+        self.starts = self._partitions.starts
         self._log: list[Step[Any]] = []
         """The steps since the seeding began that changed the states of the partitions."""
         self.traffic: list[Traffic] = []
         """What the passes of the last engine sent."""
 
-    @property
-    def census(self) -> Census:
-        return self._partitions.census
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        return self._partitions.starts
-
     def take(self, which: NDArray[np.int64]) -> Rows:
         return self._partitions.take(which)
+
+    def pieces(self) -> Iterator[tuple[slice, Rows]]:
+        for part, (begin, end) in enumerate(pairwise(self.starts.tolist())):
+            (rows,) = self._partitions.ask(lambda part=part: [self._partitions.rows[part]])  # type: ignore[misc]
+            yield slice(begin, end), rows
 
     # --- Seeding.
 
