@@ -20,7 +20,11 @@ import arcmeans
 import arcmeans.dask
 from arcmeans import RowStore, SphericalKMeans
 from arcmeans._algorithms.registry import ALGORITHMS
+from arcmeans._rows.rows import concatenated
+from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import METHODS
+from arcmeans.dask._blocks import blocks_of
+from arcmeans.dask._place import DaskPlace
 
 from .support.cases import CASES
 from .support.fits import BreakError, assert_same_fit, break_at
@@ -227,6 +231,23 @@ class TestFit:
         assert first.to_workers == 3 * model.traffic_[0].to_client
         assert 0 < last.to_workers < first.to_workers / 4
         assert last.to_client == 0
+
+    def test_a_place_gives_its_rows_part_by_part(self, client):
+        X, weights = with_zero_rows(text_like(), 4, 150), np.arange(300) % 7 + 0.5
+        rows = unit_rows(X, sample_weight=weights)
+        place = DaskPlace(client, blocks_of(blocks(X, 75, 75, 200), 1), weights)
+        try:
+            pieces = list(place.pieces())
+            assert [here for here, _ in pieces] == [
+                slice(0, 75), slice(75, 75), slice(75, 200), slice(200, 300)
+            ]  # fmt: skip
+            joined = concatenated([piece for _, piece in pieces])
+            which = np.array([299, 4, 80, 74, 4])
+            for mine, expected in ((joined, rows), (place.take(which), rows.take(which))):
+                for name in ("values", "zero", "starts", "features", "weights"):
+                    assert np.array_equal(getattr(mine, name), getattr(expected, name)), name
+        finally:
+            place.close()
 
     def test_partitions_are_shared_out(self):
         """To the workers that have them, evenly, by their threads."""

@@ -1,5 +1,6 @@
 """What ``import arcmeans`` gives: public names, with modules that are loaded when first used."""
 
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -36,6 +37,15 @@ def test_dir_lists_public_names_only():
     ]
     for name in set(dir(arcmeans)) - {"dask"}:  # which needs packages of its own
         assert getattr(arcmeans, name) is not None
+
+
+def test_public_names_say_where_a_caller_finds_them():
+    for name in arcmeans.__all__:
+        assert getattr(arcmeans, name).__module__ == "arcmeans"
+        assert pickle.loads(pickle.dumps(getattr(arcmeans, name))) is getattr(arcmeans, name)
+    assert b"arcmeans._" not in pickle.dumps(arcmeans.SphericalKMeans())
+    dask = pytest.importorskip("arcmeans.dask")
+    assert dask.SphericalKMeans.__module__ == "arcmeans.dask"
 
 
 def test_a_module_is_loaded_when_it_is_first_used():

@@ -12,7 +12,8 @@ from arcmeans import _core
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._centers.wire import packed, placed, snapshot, unpacked
-from arcmeans._engines.memory import MemoryEngine
+from arcmeans._engines.equal_rows import EqualRowsEngine
+from arcmeans._engines.places import MemoryPlace
 from arcmeans._rows.blocks import summarize
 from arcmeans._rows.census import census_of, exact_sum, weigh
 from arcmeans._rows.rows import concatenated
@@ -142,13 +143,27 @@ def test_census_of_parts():
     assert (census.one, census.total_weight) == (whole.one, whole.total_weight)
 
 
-def test_an_engine_takes_up_labels():
+@pytest.mark.parametrize("merged", [False, True])
+def test_an_engine_takes_up_labels(merged):
     X = text_like()
+    if merged:
+        X = X[np.arange(300) % 100]
     rows = unit_rows(X)
-    centers = place_rows(rows, rows, np.arange(4))
-    engine = MemoryEngine(rows, 4, EngineOptions())
+    options = EngineOptions(merge_repeats=merged)
+    engine = MemoryPlace(rows, 1).engine(4, options)
+    assert isinstance(engine, EqualRowsEngine) == merged
     before = np.random.default_rng(0).integers(0, 4, 300).astype(np.int32)
-    engine.resume(before)
+    sums = engine.resume(before)
+    none = np.full(300, -1, np.int32)
+    assert entries(sums, 4) == entries(collected(rows, none, before, 4), 4)
+    centers = place_rows(rows, rows, np.arange(4))
     work = engine.assign(centers)
     assert np.array_equal(engine.previous, before)
     assert work.changed == np.count_nonzero(engine.labels != before)
+    changes = collected(rows, before, engine.labels, 4)
+    assert entries(engine.sum_changes(), 4) == entries(changes, 4)
+    centers.move(engine.sum_changes(), 1)
+    first = engine.labels.copy()
+    engine.assign(centers)
+    assert np.array_equal(engine.previous, first)
+    assert entries(engine.sum_changes(), 4) == entries(collected(rows, first, engine.labels, 4), 4)

@@ -6,12 +6,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arcmeans import SphericalKMeans
+from arcmeans import RowStore, SphericalKMeans
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.equal_rows import WORTH, EqualRowsEngine, distinct
 from arcmeans._engines.memory import MemoryEngine
-from arcmeans._engines.places import MemoryPlace
+from arcmeans._engines.places import DiskPlace, MemoryPlace
+from arcmeans._rows.chunks import Chunks
 from arcmeans._rows.rows import Rows
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
@@ -85,6 +86,28 @@ def test_repeats_change_no_bit(collide, monkeypatch):
         assert fewer <= k * len(found.first)
 
     check()
+
+
+def test_equal_rows_once_wraps_any_engine(tmp_path):
+    """Around an engine over rows on disk, in several chunks."""
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, (40, 6)).astype(np.float64)[rng.integers(40, size=300)]
+    X[:, 0] += 1.0
+    rows, k, options = unit_rows(X), 5, EngineOptions("elkan")
+    found = distinct(rows, 1)
+    store = RowStore.write(tmp_path / "distinct", [X[found.first]])
+    place = DiskPlace(Chunks(store, None, 1, memory_limit=8 * 6 * 4 * 10))
+    assert len(place.starts) > 3
+    engines = [
+        MemoryEngine(rows, k, options),
+        EqualRowsEngine(rows, found, place.engine(k, options), k, 1),
+    ]
+    which = np.arange(k) // 2  # clusters without rows: rows are given to them
+    centers = [place_rows(rows, rows, which) for _ in engines]
+    results = [run(*given, max_iter=20) for given in zip(engines, centers, strict=True)]
+    assert_same_bits(*results)
+    assert results[0].iterations[0].relocated > 0
+    assert 3 * results[1].iterations[0].similarities < results[0].iterations[0].similarities
 
 
 def short_rows(rng, n=600):

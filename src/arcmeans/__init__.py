@@ -28,6 +28,9 @@ __all__ = [
     "seed",
     "show_config",
 ]
+for _name in __all__:  # pickles, help() and error messages say where a caller finds it
+    globals()[_name].__module__ = __name__
+del _name
 
 
 def __getattr__(name: str) -> ModuleType:

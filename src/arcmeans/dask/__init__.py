@@ -10,3 +10,4 @@ except ImportError as error:
 from ._estimator import SphericalKMeans
 
 __all__ = ["SphericalKMeans"]
+SphericalKMeans.__module__ = __name__  # pickles and help() say where a caller finds it
