@@ -5,8 +5,6 @@ import itertools
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import time
 
 import dask
@@ -27,6 +25,7 @@ from arcmeans.dask._blocks import blocks_of
 from arcmeans.dask._place import DaskPlace
 
 from .support.cases import CASES
+from .support.dask_processes import schedule, start, work
 from .support.fits import BreakError, assert_same_fit, break_at
 from .support.rows import text_like, with_zero_rows
 
@@ -335,7 +334,6 @@ class TestErrors:
 
 FAULTY = CASES["text"]()
 OPTIONS = {"n_clusters": FAULTY.n_clusters, "init": FAULTY.init}
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def wait_until(there):
@@ -343,14 +341,6 @@ def wait_until(there):
     while not there():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def start_worker(where, folder):
-    """A worker of one thread."""
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", *where, "--nthreads", "1"]
-    command += ["--no-nanny", "--no-dashboard", "--death-timeout", "150"]
-    command += ["--local-directory", str(folder)]
-    return subprocess.Popen(command, **QUIET)
 
 
 @pytest.fixture(scope="module")
@@ -367,14 +357,14 @@ def processes(tmp_path_factory):
         Client(cluster) as client,
     ):
         folder = tmp_path_factory.mktemp("workers")
-        started = [start_worker([cluster.scheduler_address], folder) for _ in range(5)]
+        started = [start(work, cluster.scheduler_address, str(folder)) for _ in range(5)]
         try:
             wait_until(lambda: len(client.nthreads()) == 5)
             yield client
         finally:
             for process in started:
                 process.kill()
-                process.wait()
+                process.join()
 
 
 @pytest.fixture
@@ -548,28 +538,26 @@ def test_rows_are_spilled(tmp_path):
         Client(cluster) as client,
     ):
         model = arcmeans.dask.SphericalKMeans(**OPTIONS, callback=look)
-        model.fit(blocks(FAULTY.X, 200, 500, 900))
+        model.fit(blocks(FAULTY.X, 200, 500, 700))
         assert_same_fit(model, SphericalKMeans(**OPTIONS).fit(FAULTY.X))
     assert max(spilled) >= 4  # all four blocks
 
 
 def test_a_scheduler_that_stays_away(tmp_path):
     """A clear error, and the checkpoint goes on elsewhere."""
-    file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
-    command += ["--dashboard-address", ":0", "--no-dashboard", "--scheduler-file", str(file)]
-    scheduler = subprocess.Popen(command, **QUIET)
-    worker = start_worker(["--scheduler-file", str(file)], tmp_path)
+    file = tmp_path / "address"
+    started = [start(schedule, str(file))]
     path = tmp_path / "fit.npz"
 
     def kill_at_3(step):
         if step.iteration == 3:
-            scheduler.kill()
+            started[0].kill()
 
     options = {**OPTIONS, "checkpoint": path, "checkpoint_seconds": 0}
     try:
         wait_until(file.exists)
-        with Client(scheduler_file=str(file), timeout=3, set_as_default=False) as client:
+        started.append(start(work, file.read_text(), str(tmp_path)))
+        with Client(file.read_text(), timeout=3, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=120)
             with client.as_current():
                 model = arcmeans.dask.SphericalKMeans(**options, callback=kill_at_3)
@@ -577,9 +565,9 @@ def test_a_scheduler_that_stays_away(tmp_path):
                 with pytest.raises(ConnectionError, match=message):
                     model.fit(blocks(FAULTY.X, 500))
     finally:
-        for process in (scheduler, worker):
+        for process in started:
             process.kill()
-            process.wait()
+            process.join()
     assert path.exists()
     passes = []
     model = SphericalKMeans(**options, callback=passes.append).fit(FAULTY.X)

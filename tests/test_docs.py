@@ -30,6 +30,9 @@ from typing import Any
 import pytest
 
 import arcmeans
+from arcmeans._cli import main
+
+from .support import processes
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -126,6 +129,10 @@ def run_shell(block: Block, where: str) -> str:
             has_extras(words, where)
         elif len(words) > 2 and Path(words[0]).name == "python" and words[1] == "-m":
             has_options(words[2], words[3:], where)
+        elif words[:1] == ["arcmeans"] and not set("|<>&;$*`") & set(line.partition("#")[0]):
+            ended = processes.run(lambda command=words[1:]: sys.exit(main(command)))
+            assert ended.code == 0, f"{where}: {line}\n{ended.err}"
+            printed = ended.out
         elif words:
             done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
             assert done.returncode == 0, f"{where}: {line}\n{done.stderr}"

@@ -103,20 +103,21 @@ def one_far_seed():
 def text():
     """Made-up documents as TF-IDF: words by Zipf's law, common to all and of 40 topics.
 
-    Some documents are empty, some are there twice. Nothing but sums and quotients decides about the
-    words, so that they are the same everywhere.
+    Some documents are empty, some are there twice, some have a word that no other has. Nothing but
+    sums and quotients decides about the words, so that they are the same everywhere.
     """
-    random = np.random.RandomState(9)
-    n_words, zipf = 4000, np.cumsum(1.0 / (np.arange(4000) + 3.0))
+    random = np.random.RandomState(13)
+    n_words, zipf = 1200, np.cumsum(1.0 / (np.arange(1200) + 3.0))
     order = [np.arange(n_words), *(random.permutation(n_words) for _ in range(40))]
     documents = []
-    for _ in range(1400):
+    for i in range(900):
         topic = random.randint(1, 41)
         length = random.choice([0, 4, 8, 15, 30, 60, 120], p=[0.02, 0.2, 0.23, 0.2, 0.2, 0.1, 0.05])
         ranks = np.searchsorted(zipf, random.random_sample(length) * zipf[-1])
-        topics = np.where(random.random_sample(length) < 0.3, topic, 0)
-        documents.append(" ".join(f"word{order[t][r]}" for t, r in zip(topics, ranks, strict=True)))
-    documents += [documents[i] for i in random.choice(1400, 100, replace=False)]
+        topics = np.where(random.random_sample(length) < 0.15, topic, 0)
+        words = [f"word{order[t][r]}" for t, r in zip(topics, ranks, strict=True)]
+        documents.append(" ".join([*words, f"own{i}"] if length and i % 5 == 0 else words))
+    documents += [documents[i] for i in random.choice(900, 64, replace=False)]
     X = sp.csr_array(TfidfVectorizer().fit_transform(documents))
     return Case(X, _seeds(X, 33, 9))
 
