@@ -283,7 +283,7 @@ def test_matrix_with_nan(
     assert main(["cluster", source, "-k", "4", "-o", "model", "-q"]) == 0
     X = matrix()
     X.data[X.indptr[77]] = np.nan
-    monkeypatch.setattr("tests.cli_inputs.matrix", lambda: X)
+    monkeypatch.setattr("tests.support.cli_inputs.matrix", lambda: X)
     matrix_file(here, kind)
     said = f"{Path(source).name}: contains NaN or infinity, first in row 77 (from 0)"
     assert said in fails(*cluster(source))
