@@ -40,9 +40,15 @@ def clustered(n, seed=0, k=6, d=12, dtype=np.float64):
     return np.where(np.abs(X) < 1.5, 0.0, X).astype(dtype)
 
 
+def stream_of(model):
+    """The running sums, which pickles of a model have."""
+    return model.__getstate__()["_stream"]
+
+
 def state(model):
     """Everything that has to agree, as bytes."""
-    sums = model._stream.sums()
+    stream = stream_of(model)
+    sums = stream.sums()
     return {
         "sums": (sums.vectors.toarray().tobytes(), sums.scales.tobytes(), sums.one),
         "centers": model.cluster_centers_.tobytes(),
@@ -50,8 +56,8 @@ def state(model):
         "labels": model.labels_.tobytes(),
         "inertia": model.inertia_,
         "steps": model.n_steps_,
-        "credit": model._stream.credit.tobytes(),
-        "attached": model._stream.attached.tobytes(),
+        "credit": stream.credit.tobytes(),
+        "attached": stream.attached.tobytes(),
     }
 
 
@@ -184,7 +190,7 @@ def test_a_long_stream_neither_overflows_nor_drifts(monkeypatch):
     batches = [X[:20], *np.array_split(X[20:], 12_500)]
     model = streamed(batches, init=X[:6], reassignment_ratio=0.0)
     sums = [unit(X[j::6]).sum(axis=0) for j in range(6)]
-    stream = model._stream
+    stream = stream_of(model)
     assert model.n_steps_ == 12_501
     assert model.counts_.sum() == 50_000
     assert stream.centers.one == 2.0**52
@@ -282,7 +288,7 @@ def test_reassigned_rows_are_those_far_from_their_centers():
 def test_rows_of_one_direction_leave_nothing_to_reassign():
     model = streamed([np.ones((20, 3)), np.ones((20, 3))], 3)
     assert model.counts_.sum() == 40
-    assert not model._stream.credit.any()
+    assert not stream_of(model).credit.any()
     assert model.inertia_ < 1e-12
 
 
@@ -524,7 +530,7 @@ def interrupted_in_the_fifth_batch():
 
 
 def test_an_interrupted_batch_is_taken_whole(monkeypatch):
-    add = running_sums.Stream._add
+    add = running_sums.Stream.take_in
 
     def interrupted(self, *arguments):
         signal.raise_signal(signal.SIGINT)
@@ -533,7 +539,7 @@ def test_an_interrupted_batch_is_taken_whole(monkeypatch):
     batches = np.array_split(clustered(300), 3)
     model = streamed(batches[:2])
     with monkeypatch.context() as patch:
-        patch.setattr(running_sums.Stream, "_add", interrupted)
+        patch.setattr(running_sums.Stream, "take_in", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(batches[2])
     assert state(model) == state(streamed(batches))

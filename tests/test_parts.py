@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arcmeans import _core
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
-from arcmeans._centers.wire import packed, placed, snapshot, unpacked
+from arcmeans._centers.wire import from_arrays, placed, snapshot, to_arrays
 from arcmeans._engines.equal_rows import EqualRowsEngine
 from arcmeans._engines.places import MemoryPlace
 from arcmeans._rows.blocks import summarize
@@ -46,7 +46,7 @@ def collected(rows, previous, labels, k):
 
 
 def entries(changes, k):
-    found = packed(changes, k)
+    found = to_arrays(changes, k)
     return [a.tolist() for a in (found.rows, found.touched, found.starts, found.features)] + [
         found.values.tolist()
     ]
@@ -63,11 +63,11 @@ def test_changes_of_parts_add_up(dense):
     for here in (slice(0, 120), slice(120, 120), slice(120, 300)):
         part = rows_of_part(rows_of(X, here, dense), census_like(rows), None, 1)
         changes = collected(part, previous[here], labels[here], k)
-        total.add(*vars(packed(changes, k)).values(), rows.n_features, 2)
+        total.add(*vars(to_arrays(changes, k)).values(), rows.n_features, 2)
         streamed.collect(part.native(), previous[here], labels[here], 2, here.start > 0)
     assert entries(total, k) == whole
     assert entries(streamed, k) == whole
-    assert entries(unpacked(packed(total, k), rows.n_features), k) == whole
+    assert entries(from_arrays(to_arrays(total, k), rows.n_features), k) == whole
 
 
 def rows_of(X, here, dense):

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from .. import _core
 from .._centers.placing import place_rows
 from .._centers.sums import CenterSums
-from .._minibatch.batches import Watch, batches_of, plain, sample_of
+from .._minibatch.batches import StopRule, batches_of, plain, sample_of
 from .._minibatch.stream import Step, Stream, inertia, no_rows, variance
 from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
@@ -246,12 +246,12 @@ callable, default="greedy-k-means++"
         size = min(self.batch_size, n_rows)
         last = self.max_iter * n_rows // size
         tol = self.tol * variance(rows) if self.tol > 0 else 0.0
-        watch = Watch(min(1.0, 2.0 * size / (n_rows + 1)), tol, self.max_no_improvement)
+        rule = StopRule(min(1.0, 2.0 * size / (n_rows + 1)), tol, self.max_no_improvement)
         draw = batches_of(rows, size, random_state)
         stopped = False
         for number in range(1, last + 1):
             step = stream.step(draw(), self.reassignment_ratio, random_state, n_threads)
-            converged = number > 1 and watch.converged(step, size)
+            converged = number > 1 and rule.converged(step, size)
             if self.verbose:
                 _print_step(number, last, step, size)
             stopped = interrupted()

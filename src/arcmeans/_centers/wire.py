@@ -33,8 +33,8 @@ class Changes:
         return sum(array.nbytes for array in arrays)
 
 
-def packed(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
-    """The changes that the core has collected."""
+def to_arrays(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
+    """Changes of the core as arrays."""
     starts = np.zeros(n_clusters + 1, np.int64)
     changes.sizes(starts[1:])
     np.cumsum(starts, out=starts)
@@ -57,7 +57,8 @@ def add(total: _core.native.SumChanges, changes: Changes, n_features: int, n_thr
     )
 
 
-def unpacked(changes: Changes, n_features: int, n_threads: int = 1) -> _core.native.SumChanges:
+def from_arrays(changes: Changes, n_features: int, n_threads: int = 1) -> _core.native.SumChanges:
+    """Changes for the core, from arrays."""
     total = _core.native.SumChanges(len(changes.rows))
     add(total, changes, n_features, n_threads)
     return total
@@ -82,6 +83,7 @@ class Snapshot:
 
 
 def snapshot(centers: _core.native.Centers) -> Snapshot:
+    """The centers as arrays."""
     n_clusters = len(centers.scales)
     starts, features, values = entries_of(centers)
     return Snapshot(
@@ -113,5 +115,5 @@ def placed(
         features=taken.features[attached],
         values=taken.values[attached],
     )
-    centers.move(unpacked(changes, census.n_features, n_threads), n_threads)
+    centers.move(from_arrays(changes, census.n_features, n_threads), n_threads)
     return centers

@@ -20,8 +20,8 @@ def plain(rows: Rows) -> Rows:
 
 
 @dataclasses.dataclass
-class Watch:
-    """When to stop, by the rules of scikit-learn's MiniBatchKMeans."""
+class StopRule:
+    """When enough batches have been seen, by the rules of scikit-learn's MiniBatchKMeans."""
 
     smoothing: float
     """The share of the newest batch in the smoothed inertia."""

@@ -62,9 +62,13 @@ class Stream:
         self.census = census
         self.weight_scale = weight_scale
         self.attached = np.zeros(n_clusters, bool)
+        """Whether the vector of each center is the sum of its rows."""
         self.counts = np.zeros(n_clusters)
+        """The weight of the rows that each center is the sum of."""
         self.credit = np.zeros(n_clusters)
+        """What each reassigned center counts in addition, so that it is not moved again at once."""
         self.rows_since = 0
+        """The rows since starved centers were looked for."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "centers": self.sums()}
@@ -96,7 +100,7 @@ class Stream:
         due = self.rows_since >= 10 * len(self.counts) or not np.all(self.counts + self.credit)
         rows = self._weighed(rows)
         labels, similarities = self.label(rows, n_threads)
-        self._add(rows, labels, n_threads)
+        self.take_in(rows, labels, n_threads)
         chords = self.centers.chords.tolist()
         movement, reassigned = math.fsum(chord * chord for chord in chords), 0
         if due:
@@ -158,7 +162,7 @@ class Stream:
         labels = np.tile(which.astype(np.int32), 2)
         self.centers.move(first_changes(rows, labels, len(self.counts), 1), 1)
 
-    def _add(self, rows: Rows, labels: NDArray[np.int32], n_threads: int) -> None:
+    def take_in(self, rows: Rows, labels: NDArray[np.int32], n_threads: int) -> None:
         """The rows join the sums, and the centers move there."""
         usable = rows.usable
         before = np.array(self.centers.scales)

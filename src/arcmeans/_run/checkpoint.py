@@ -31,7 +31,7 @@ from .._engines.protocol import PassEngine
 from .._support.caution import caution
 from .._support.files import written_whole
 from .records import Result
-from .saved import Midway, Saved, packed, unpacked
+from .saved import Midway, Saved, from_arrays, to_arrays
 
 FORMAT = 1
 """Of the file. A file of another format is refused."""
@@ -67,12 +67,12 @@ class Checkpoint:
             "identity": np.array(json.dumps(self.identity)),
             "streams": self.streams,
             "run": np.int64(self.run),
-            **packed("", midway.labels, midway.centers, midway.iterations),
+            **to_arrays("", midway.labels, midway.centers, midway.iterations),
         }
         if self.best is not None:
             best = self.best
             arrays["best_stopped"] = np.array(best.stopped)
-            arrays.update(packed("best_", best.labels, best.centers, best.iterations))
+            arrays.update(to_arrays("best_", best.labels, best.centers, best.iterations))
         try:
             with written_whole(self.path, beside=self._temporary) as file:
                 np.savez(file, **arrays)
@@ -96,7 +96,7 @@ class Checkpoint:
             raise self._unreadable(error) from error
         self._check_identity(identity)
         try:
-            return unpacked(stored, identity["n_clusters"], *identity["the shape of X"])
+            return from_arrays(stored, identity["n_clusters"], *identity["the shape of X"])
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._unreadable(error) from error
 

@@ -36,9 +36,10 @@ class Saved:
     """The best of the runs before it."""
 
 
-def packed(
+def to_arrays(
     prefix: str, labels: NDArray[np.int32], centers: CenterSums, iterations: list[Iteration]
 ) -> dict[str, Any]:
+    """A run as arrays by name; the names begin with a prefix."""
     vectors = centers.vectors
     return {
         f"{prefix}labels": np.asarray(labels),  # they may lie on a cluster
@@ -51,7 +52,8 @@ def packed(
     }
 
 
-def unpacked(stored: dict[str, NDArray[Any]], *sizes: int) -> Saved:
+def from_arrays(stored: dict[str, NDArray[Any]], *sizes: int) -> Saved:
+    """The fit in the arrays of a file; ``sizes`` are n_clusters, n_rows and n_features."""
     best = None
     if "best_labels" in stored:
         end = _midway(stored, "best_", *sizes)

@@ -14,13 +14,13 @@ from dask import delayed
 
 from .. import _core
 from .._algorithms.options import EngineOptions
-from .._centers.wire import Changes, add, packed, unpacked
+from .._centers.wire import Changes, add, from_arrays, to_arrays
 from .._engines.parts import fingerprint_of
 from .._engines.relocation import Candidates, chosen
 from .._rows.census import Census
 from . import _pass_tasks
 from ._blocks import lazy_array
-from ._exchange import Basis, Lost, PassReport, Plan
+from ._exchange import Basis, Lost, Partition, PassReport
 from ._partitions import Partitions
 from ._tasks import ATTEMPTS, unstable
 from ._versions import Versions
@@ -50,8 +50,8 @@ class DaskEngine:
         self._n_threads = options.n_threads
         self._partitions = partitions
         self._versions = Versions(partitions.census, options.n_threads)
-        self._plans = [
-            Plan(partitions.token, i, int(first), n_clusters, options)
+        self._described = [
+            Partition(partitions.token, i, int(first), n_clusters, options)
             for i, first in enumerate(partitions.starts[:-1])
         ]
         self._pending: Any = None
@@ -124,8 +124,10 @@ class DaskEngine:
     def _on_each(self, task: Callable[..., Any], *arguments: Any) -> list[Any]:
         partitions = self._partitions
         return [
-            partitions.submit(i, task, rows, plan, *arguments)
-            for i, (rows, plan) in enumerate(zip(partitions.rows, self._plans, strict=True))
+            partitions.submit(i, task, rows, described, *arguments)
+            for i, (rows, described) in enumerate(
+                zip(partitions.rows, self._described, strict=True)
+            )
         ]
 
     def _count(self, report: PassReport) -> None:
@@ -149,7 +151,7 @@ class DaskEngine:
             if changes is None:
                 self._changes = _core.native.SumChanges(self.n_clusters)
             else:
-                self._changes = unpacked(changes, self.census.n_features, self._n_threads)
+                self._changes = from_arrays(changes, self.census.n_features, self._n_threads)
         return self._changes
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
@@ -158,7 +160,7 @@ class DaskEngine:
             return
         sent = self.report.changes
         if self._versions.relocated is not None or sent is None:
-            sent = packed(changes, self.n_clusters)
+            sent = to_arrays(changes, self.n_clusters)
         before = self._versions.next(sent)
         self._pending = self._partitions.ask_later(self._begun)
         # While the workers are at the next pass.
@@ -209,7 +211,7 @@ class DaskEngine:
 
     def resume(self, labels: Any) -> _core.native.SumChanges:
         self._versions.resumed = np.asarray(labels)
-        self._plans = [replace(plan, resumed=True) for plan in self._plans]
+        self._described = [replace(each, resumed=True) for each in self._described]
         total = _core.native.SumChanges(self.n_clusters)
         for part in range(len(self._partitions)):  # one after another: each may be as large as all
             (changes,) = self._rebuild([part])
@@ -241,7 +243,7 @@ class DaskEngine:
                 i,
                 task,
                 partitions.rows[i],
-                self._plans[i],
+                self._described[i],
                 self._of_part(basis, i) if shared is None else shared,
                 partitions.shared_census,
                 elsewhere=elsewhere,

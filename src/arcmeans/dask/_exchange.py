@@ -17,8 +17,8 @@ Relocated = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What all tasks of one fit on a partition have in common."""
+class Partition:
+    """The partition that a task of the passes works on, and what it needs to know of the fit."""
 
     token: str
     """The fit."""

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from .. import _core
 from .._algorithms.one_pass import nearest_labels
 from .._algorithms.registry import RECORDS
-from .._centers.wire import Changes, add, packed, placed
+from .._centers.wire import Changes, add, placed, to_arrays
 from .._engines.memory import MemoryEngine
 from .._engines.relocation import Candidates, relabel
 from .._rows.census import Census
 from .._rows.rows import Rows
 from .._seeding.search import TellFirstPass
-from ._exchange import Basis, Lost, PassReport, Plan, Relocated, Update
+from ._exchange import Basis, Lost, Partition, PassReport, Relocated, Update
 from ._resident import PassState, Resident, address, resident
 
 WORK = tuple(name for name in dir(_core.native.Work) if name[0] != "_" and name != "add")
@@ -25,31 +25,31 @@ WORK = tuple(name for name in dir(_core.native.Work) if name[0] != "_" and name 
 _Answer = TypeVar("_Answer")
 
 
-def adopt(rows: Rows, plan: Plan) -> None:
+def adopt(rows: Rows, partition: Partition) -> None:
     """Begins with what the seeding learned; without it, the first pass will be a full one."""
-    kept = resident(plan.token)
-    seeding = kept.seedings.pop(plan.part, None)
+    kept = resident(partition.token)
+    seeding = kept.seedings.pop(partition.part, None)
     if seeding is None or seeding.state.running is None:
         return
-    engine = _engine(rows, plan)
+    engine = _engine(rows, partition)
     engine.adopt(TellFirstPass().on(rows, seeding.state))
     engine.detach()
-    kept.states[plan.part] = PassState(engine)
+    kept.states[partition.part] = PassState(engine)
 
 
-def rebuild(rows: Rows, plan: Plan, basis: Basis, census: Census) -> Changes | None:
+def rebuild(rows: Rows, partition: Partition, basis: Basis, census: Census) -> Changes | None:
     """The state of a partition before the pass after ``basis``, from the rows alone.
 
     Where it is given by labels, returns their sums.
     """
-    kept = resident(plan.token)
-    engine = _engine(rows, plan)
+    kept = resident(partition.token)
+    engine = _engine(rows, partition)
     changes = None
     if basis.labels is not None:
-        changes = packed(engine.resume(basis.labels), plan.n_clusters)
+        changes = to_arrays(engine.resume(basis.labels), partition.n_clusters)
     elif basis.snapshot is not None:
-        centers = placed(basis.snapshot, census, in_full=_in_full(plan))
-        engine.labels[:] = nearest_labels(rows, centers, plan.options.n_threads)
+        centers = placed(basis.snapshot, census, in_full=_in_full(partition))
+        engine.labels[:] = nearest_labels(rows, centers, partition.options.n_threads)
         if basis.relocated is not None:
             engine.give(*basis.relocated)
         with kept.lock:
@@ -57,44 +57,46 @@ def rebuild(rows: Rows, plan: Plan, basis: Basis, census: Census) -> Changes | N
                 kept.version, kept.centers = basis.version, centers
     engine.detach()
     relocated = basis.relocated is not None
-    kept.states[plan.part] = PassState(engine, basis.version, relocated=relocated)
+    kept.states[partition.part] = PassState(engine, basis.version, relocated=relocated)
     return changes
 
 
-def _engine(rows: Rows, plan: Plan) -> MemoryEngine:
-    return MemoryEngine(rows, plan.n_clusters, plan.options, first=plan.first)
+def _engine(rows: Rows, partition: Partition) -> MemoryEngine:
+    return MemoryEngine(rows, partition.n_clusters, partition.options, first=partition.first)
 
 
-def assign(rows: Rows, plan: Plan, update: Update, census: Census) -> PassReport | Lost:
+def assign(rows: Rows, partition: Partition, update: Update, census: Census) -> PassReport | Lost:
     """One pass over a partition."""
-    kept = resident(plan.token)
-    state = kept.states.get(plan.part)
-    if state is None and update.version == 1 and not plan.resumed:
-        state = kept.states.setdefault(plan.part, PassState(_engine(rows, plan)))
+    kept = resident(partition.token)
+    state = kept.states.get(partition.part)
+    if state is None and update.version == 1 and not partition.resumed:
+        state = kept.states.setdefault(partition.part, PassState(_engine(rows, partition)))
     if state is None:
-        return Lost(plan.part)
+        return Lost(partition.part)
     with state.lock:
         state.engine.attach(rows)
         try:
             if state.version == update.version - 1 and not _passed(
-                plan, kept, state, update, census
+                partition, kept, state, update, census
             ):
-                return Lost(plan.part)
+                return Lost(partition.part)
             if state.version != update.version:
-                return Lost(plan.part)
-            return _report(plan, state)
+                return Lost(partition.part)
+            return _report(partition, state)
         finally:
             state.engine.detach(keep_copy=_has_room())
 
 
-def _in_full(plan: Plan) -> bool:
-    return RECORDS[plan.options.algorithm].in_full
+def _in_full(partition: Partition) -> bool:
+    return RECORDS[partition.options.algorithm].in_full
 
 
-def _passed(plan: Plan, kept: Resident, state: PassState, update: Update, census: Census) -> bool:
+def _passed(
+    partition: Partition, kept: Resident, state: PassState, update: Update, census: Census
+) -> bool:
     """Makes the pass with the updated centers; False if the worker cannot have these."""
     fresh = state.version == 0
-    centers = kept.centers_at(update, census, fresh, in_full=_in_full(plan))
+    centers = kept.centers_at(update, census, fresh, in_full=_in_full(partition))
     if centers is None:
         return False
     work = state.engine.assign(centers)
@@ -104,18 +106,18 @@ def _passed(plan: Plan, kept: Resident, state: PassState, update: Update, census
     return True
 
 
-def _report(plan: Plan, state: PassState) -> PassReport:
+def _report(partition: Partition, state: PassState) -> PassReport:
     engine, changes = state.engine, None
     if state.work["changed"]:
-        collected = _core.native.SumChanges(plan.n_clusters)
+        collected = _core.native.SumChanges(partition.n_clusters)
         engine.add_changes(collected, anew=True)
-        changes = packed(collected, plan.n_clusters)
+        changes = to_arrays(collected, partition.n_clusters)
     return PassReport(
         changes=changes,
         work=state.work,
         sizes=engine.sizes(),
         fingerprint=engine.fingerprint(),
-        owners={plan.part: address()},
+        owners={partition.part: address()},
         received={},
     )
 
@@ -153,7 +155,7 @@ def reduce(parts: list[PassReport | Lost], n_features: int) -> PassReport:
             if here not in report.owners.values():
                 received[here] = received.get(here, 0) + report.changes.nbytes
     return PassReport(
-        changes=packed(total, n_clusters) if changed else None,
+        changes=to_arrays(total, n_clusters) if changed else None,
         work={name: sum(report.work[name] for report in reports) for name in WORK},
         sizes=np.sum([report.sizes for report in reports], axis=0),
         fingerprint=sum(report.fingerprint for report in reports) % 2**64,
@@ -163,13 +165,13 @@ def reduce(parts: list[PassReport | Lost], n_features: int) -> PassReport:
 
 
 def _after_pass(
-    rows: Rows, plan: Plan, version: int, step: Callable[[PassState, Resident], _Answer]
+    rows: Rows, partition: Partition, version: int, step: Callable[[PassState, Resident], _Answer]
 ) -> _Answer | Lost:
     """A step on a partition after the pass with these centers."""
-    kept = resident(plan.token)
-    state = kept.states.get(plan.part)
+    kept = resident(partition.token)
+    state = kept.states.get(partition.part)
     if state is None or state.version != version or kept.version != version:
-        return Lost(plan.part)
+        return Lost(partition.part)
     with state.lock:
         state.engine.attach(rows)
         try:
@@ -178,29 +180,29 @@ def _after_pass(
             state.engine.detach()
 
 
-def candidates(rows: Rows, plan: Plan, version: int, count: int) -> Candidates | Lost:
+def candidates(rows: Rows, partition: Partition, version: int, count: int) -> Candidates | Lost:
     """Rows that might go to clusters without any."""
 
     def offered(state: PassState, kept: Resident) -> Candidates:
         assert kept.centers is not None
         return state.engine.candidates(kept.centers, count)
 
-    return _after_pass(rows, plan, version, offered)
+    return _after_pass(rows, partition, version, offered)
 
 
-def give(rows: Rows, plan: Plan, version: int, relocated: Relocated) -> None:
+def give(rows: Rows, partition: Partition, version: int, relocated: Relocated) -> None:
     """Gives rows other labels; where the state is lost, it will be made again with them."""
 
     def taken(state: PassState, kept: Resident) -> None:
         state.engine.give(*relocated)
         state.relocated = True
 
-    _after_pass(rows, plan, version, taken)
+    _after_pass(rows, partition, version, taken)
 
 
-def labels(rows: Rows, plan: Plan, basis: Basis, census: Census) -> NDArray[np.int32]:
+def labels(rows: Rows, partition: Partition, basis: Basis, census: Census) -> NDArray[np.int32]:
     """The labels that follow from a basis: those at hand, or by a full pass."""
-    state = resident(plan.token).states.get(plan.part)
+    state = resident(partition.token).states.get(partition.part)
     if state is not None:
         with state.lock:
             relocated = basis.relocated is not None
@@ -212,5 +214,5 @@ def labels(rows: Rows, plan: Plan, basis: Basis, census: Census) -> NDArray[np.i
         return np.full(rows.n_rows, -1, np.int32) if basis.labels is None else basis.labels
     found = nearest_labels(rows, placed(basis.snapshot, census, in_full=True), 1)
     if basis.relocated is not None:
-        relabel(found, plan.first, *basis.relocated)
+        relabel(found, partition.first, *basis.relocated)
     return found

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from distributed import get_worker
 
 from .. import _core
-from .._centers.wire import placed, unpacked
+from .._centers.wire import from_arrays, placed
 from .._engines.memory import MemoryEngine
 from .._rows.census import Census
 from .._seeding.steps import SeedState
@@ -41,7 +41,7 @@ class PassState:
 
 
 @dataclass
-class Seeding:
+class PartitionSeeding:
     """A partition between two steps of the seeding."""
 
     state: SeedState
@@ -60,7 +60,7 @@ class Resident:
         self.version = 0
         self.centers: _core.native.Centers | None = None
         self.states: dict[int, PassState] = {}
-        self.seedings: dict[int, Seeding] = {}
+        self.seedings: dict[int, PartitionSeeding] = {}
         self.used = time.monotonic()
 
     def centers_at(
@@ -75,7 +75,7 @@ class Resident:
         with self.lock:
             if self.version != update.version:
                 if self.version == update.version - 1 and update.changes and self.centers:
-                    changes = unpacked(update.changes, census.n_features)
+                    changes = from_arrays(update.changes, census.n_features)
                     self.centers.move(changes, 1)
                 elif update.snapshot is not None and fresh:
                     self.centers = placed(update.snapshot, census, in_full=in_full)

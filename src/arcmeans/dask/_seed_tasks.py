@@ -6,12 +6,12 @@ from typing import Any
 from .._rows.rows import Rows
 from .._seeding.steps import SeedState, Step
 from ._exchange import Lost
-from ._resident import Seeding, resident
+from ._resident import PartitionSeeding, resident
 
 
 def seed_step(rows: Rows, token: str, part: int, first: int, done: int, step: Step[Any]) -> Any:
     """A step of the seeding; ``done`` steps before it have changed the state of the partition."""
-    kept = resident(token).seedings.setdefault(part, Seeding(SeedState(first, 1)))
+    kept = resident(token).seedings.setdefault(part, PartitionSeeding(SeedState(first, 1)))
     with kept.lock:
         if step.begins_anew():
             kept.state, kept.done = kept.state.fresh(), 0
