@@ -1,10 +1,10 @@
-// Rare features: what a few rows have only a few clusters can have. For each of them a short list
-// of (center, sum) instead of a number for every center: the centers then cost memory in proportion
-// to the data and not to clusters times features. In 20 Newsgroups 94,459 of the 101,631 features
-// occur in 16 rows or fewer.
+// Rare features. A feature that few rows have only few clusters can have, so it has a short list of
+// (center, sum) instead of a number for every center: the memory of the centers then grows with the
+// data and not with clusters times features. In 20 Newsgroups 94,459 of the 101,631 features occur
+// in 16 rows or fewer.
 //
-// Most lists have one entry, which needs no other place to look at. The others of a list lie in a
-// block of the pool, which grows by moving to the end of it with twice the room.
+// Most lists have one entry, which stands in an array by feature. The other entries of a list lie
+// in a block of the pool; a full block moves to the end of the pool with twice the room.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <new>
 #include <vector>
 
+#include "core/support/index.hpp"
 #include "core/support/prefetch.hpp"
 
 namespace arcmeans {
@@ -19,8 +20,7 @@ namespace arcmeans {
 class RareLists {
  public:
   // For the features from `first` to before `end`.
-  RareLists(std::int32_t first, std::int32_t end)
-      : first_(first), firsts_(static_cast<std::size_t>(end - first)) {}
+  RareLists(std::int32_t first, std::int32_t end) : first_(first), firsts_(index(end - first)) {}
 
   std::int64_t value(std::int32_t feature, int center) const {
     std::int64_t value = 0;
@@ -31,31 +31,31 @@ class RareLists {
   // Calls use(center, sum) for the centers that have the feature.
   template <class Use>
   void each(std::int32_t feature, const Use& use) const {
-    const Entry& first = firsts_[static_cast<std::size_t>(feature - first_)];
+    const Entry& first = firsts_[index(feature - first_)];
     if (first.center != kNone) use(int{first.center}, first.sum);
     if (first.block == 0) return;
     const Entry* block = pool_.data() + first.block;
     for (std::int32_t e = 1; e <= block->center; ++e) use(int{block[e].center}, block[e].sum);
   }
 
-  // The center that comes first, if this is its sum; else −1.
+  // The center of the first entry of a list, if its sum is this; else −1.
   int first(std::int32_t feature, std::int64_t sum) const {
-    const Entry& first = firsts_[static_cast<std::size_t>(feature - first_)];
+    const Entry& first = firsts_[index(feature - first_)];
     return first.sum == sum ? first.center : kNone;
   }
 
-  // Two steps on the way to a list.
+  // Ask for a list early, in two steps: its first entry, then the block with the others.
   __attribute__((always_inline)) void prefetch_first(std::int32_t feature) const {
     prefetch_near(firsts_.data() + (feature - first_));
   }
   __attribute__((always_inline)) void prefetch_others(std::int32_t feature) const {
-    const std::uint32_t block = firsts_[static_cast<std::size_t>(feature - first_)].block;
+    const std::uint32_t block = firsts_[index(feature - first_)].block;
     if (block != 0) prefetch_near(pool_.data() + block);
   }
 
-  // Adds to the sum of one center; a sum of zero leaves the list.
+  // Adds to the sum of one center; an entry whose sum becomes zero leaves the list.
   void add(std::int32_t feature, int center, std::int64_t change) {
-    Entry& first = firsts_[static_cast<std::size_t>(feature - first_)];
+    Entry& first = firsts_[index(feature - first_)];
     if (Entry* entry = find(first, center)) {
       entry->sum += change;
       if (entry->sum == 0) remove(first, *entry);
@@ -66,10 +66,10 @@ class RareLists {
     }
   }
 
-  // Takes the centers that are marked out of all lists.
+  // Takes the marked centers out of all lists.
   void remove(const std::vector<char>& marked) {
     const auto gone = [&](const Entry& entry) {
-      return entry.center != kNone && marked[static_cast<std::size_t>(entry.center)];
+      return entry.center != kNone && marked[index(entry.center)];
     };
     for (Entry& first : firsts_) {
       for (std::int32_t e = others(first); e > 0; --e) {
@@ -83,8 +83,9 @@ class RareLists {
  private:
   static constexpr std::int32_t kNone = -1;
 
-  // `block`: of the first entry of a list, where in the pool its others are, if not zero: behind an
-  // entry whose `center` says how many there are and `block` how many there is room for.
+  // In the first entry of a list, `block` is the place of its block in the pool, or zero without
+  // one. A block begins with an entry whose `center` is the number of entries in the block and
+  // whose `block` is the number of entries that there is room for.
   struct Entry {
     std::int64_t sum = 0;
     std::int32_t center = kNone;
@@ -104,7 +105,7 @@ class RareLists {
     return nullptr;
   }
 
-  // The last of the others takes its place.
+  // Removes an entry of a list: the last entry of the list takes its place.
   void remove(Entry& first, Entry& entry) {
     Entry* last = &first;
     if (others(first) > 0) {
@@ -121,10 +122,10 @@ class RareLists {
     if (first.block == 0 || static_cast<std::uint32_t>(size) == pool_[first.block].block) {
       const std::size_t block = pool_.size();
       if (block > std::numeric_limits<std::uint32_t>::max()) throw std::bad_alloc();
-      pool_.resize(block + 1 + static_cast<std::size_t>(size == 0 ? 1 : 2 * size));
+      pool_.resize(block + 1 + index(size == 0 ? 1 : 2 * size));
       pool_[block].block = static_cast<std::uint32_t>(pool_.size() - block - 1);
       for (std::int32_t e = 1; e <= size; ++e) {
-        const auto other = static_cast<std::size_t>(e);
+        const auto other = index(e);
         pool_[block + other] = pool_[first.block + other];
       }
       first.block = static_cast<std::uint32_t>(block);

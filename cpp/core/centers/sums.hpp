@@ -1,6 +1,7 @@
-// The integer change of the clusters' sums that a change of labels makes: what a partition of rows
-// has to say after a pass. Integers add up the same in any order, so changes from threads,
-// partitions and machines can be merged and taken back without a trace.
+// Sum changes: how the sums of the clusters change, in integers, when rows change their labels.
+// They are what a part of the rows has to report after a pass. Integers add up to the same total in
+// any order, so sum changes from threads, parts and machines can be added up, and taken back
+// without a trace.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace arcmeans {
 
-// The change of one cluster: of its number of rows, and of its sum, feature by feature.
+// The sum change of one cluster: how many rows it gained, and the change of its sum in the features
+// where that is not zero, in ascending order.
 struct SumChange {
   std::int64_t rows = 0;
   bool touched = false;  // a row came or went
@@ -27,16 +29,16 @@ struct SumChange {
   }
 };
 
-// The changes of all clusters as plain arrays, on their way from one process to another.
+// The sum changes of all clusters as plain arrays, on their way from one process to another.
 struct ChangeArrays {
   const std::int64_t* rows;      // [cluster]
   const std::uint8_t* touched;   // [cluster]
-  const std::int64_t* starts;    // [cluster + 1], into the two that follow
+  const std::int64_t* starts;    // [cluster + 1], into features and values
   const std::int32_t* features;  // ascending in each cluster, below n_features
   const std::int64_t* values;
 };
 
-// The changes of all clusters. Collected anew each pass into the same memory.
+// The sum changes of all clusters. Each pass collects them anew into the same memory.
 class SumChanges {
  public:
   explicit SumChanges(int n_clusters);
@@ -44,12 +46,13 @@ class SumChanges {
   SumChanges(const SumChanges&) = delete;
   SumChanges& operator=(const SumChanges&) = delete;
 
-  // From how the rows were labelled and how they are now; with `add`, on top of what there is. With
-  // `copies`, whole numbers, each row counts as so many, in place of its weight.
+  // Collects the sum changes of rows that had the labels `previous`; with `add`, on top of those
+  // collected before. With `copies`, row i counts as copies[i] rows, a whole number, and its weight
+  // is not read.
   void collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
                int n_threads, bool add = false, const double* copies = nullptr);
 
-  // Puts changes that were collected elsewhere on top of what there is.
+  // Adds sum changes that were collected elsewhere.
   void add(const ChangeArrays& other, std::int32_t n_features, int n_threads);
 
   std::size_t size() const { return clusters_.size(); }

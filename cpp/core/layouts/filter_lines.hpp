@@ -52,20 +52,20 @@ class FilterLines final : public CenterWatcher {
       : n_centers_(n_centers),
         dense_(dense),
         width_(dense ? kLineShorts : line_width(n_centers)),
-        line_size_(static_cast<std::size_t>((n_features + n_features % 2) * width_)),
+        line_size_(index((n_features + n_features % 2) * width_)),
         count_((n_centers + kLineShorts - 1) / kLineShorts),
         longest_(longest(n_features)),
         places_(n_centers),
-        lanes_(static_cast<std::size_t>(count_) * line_size_),
-        factor_(static_cast<std::size_t>(count_) * kLineShorts),
-        offset_(static_cast<std::size_t>(count_) * kLineShorts),
-        length_(static_cast<std::size_t>(n_centers), longest_),
-        multiplier_(static_cast<std::size_t>(n_centers)),
-        largest_(static_cast<std::size_t>(n_centers)),
+        lanes_(index(count_) * line_size_),
+        factor_(index(count_) * kLineShorts),
+        offset_(index(count_) * kLineShorts),
+        length_(index(n_centers), longest_),
+        multiplier_(index(n_centers)),
+        largest_(index(n_centers)),
         by_movement_(n_centers) {
     for (std::size_t j = 0; j < offset_.size(); ++j) {
       // An empty lane loses to any cosine.
-      offset_[j] = j < static_cast<std::size_t>(n_centers) ? 0.0F : -2.0F * kCosineUnits;
+      offset_[j] = j < index(n_centers) ? 0.0F : -2.0F * kCosineUnits;
     }
   }
 
@@ -74,9 +74,7 @@ class FilterLines final : public CenterWatcher {
     return static_cast<std::int64_t>(lanes_.size() * sizeof(std::int16_t));
   }
   bool dense() const { return dense_; }
-  const std::int16_t* line(int l) const {
-    return lanes_.data() + static_cast<std::size_t>(l) * line_size_;
-  }
+  const std::int16_t* line(int l) const { return lanes_.data() + index(l) * line_size_; }
   // How many lanes a line has for each feature: fewer than a cache line holds where there is but
   // one line and no more are needed, of sparse rows.
   int width() const { return width_; }
@@ -99,7 +97,7 @@ class FilterLines final : public CenterWatcher {
     const int end = std::min(first + n_lines * kLineShorts, n_centers_);
     double shortest = longest_;
     for (int place = first; place < end; ++place) {
-      shortest = std::min(shortest, length_[static_cast<std::size_t>(places_.center(place))]);
+      shortest = std::min(shortest, length_[index(places_.center(place))]);
     }
     return static_cast<float>(kCosineUnits * center_filter_error(shortest));
   }
@@ -127,9 +125,9 @@ class FilterLines final : public CenterWatcher {
       if (!move.moved()) return;
       const std::int64_t* sums = centers.sums().frequent(center);
       const std::vector<std::int32_t>& features = changes[index(j)].features;
-      const auto frequent = static_cast<std::size_t>(
-          std::lower_bound(features.begin(), features.end(), centers.n_frequent()) -
-          features.begin());
+      const auto frequent =
+          index(std::lower_bound(features.begin(), features.end(), centers.n_frequent()) -
+                features.begin());
       std::int64_t largest = move.kind == CenterMove::Kind::replaced ? 0 : largest_[index(j)];
       for (std::size_t e = 0; e < frequent; ++e) {
         largest = std::max(largest, std::abs(sums[features[e]]));
@@ -174,7 +172,7 @@ class FilterLines final : public CenterWatcher {
   // Takes the scale 1/‖sum‖ of a center and its largest |sum|, or more. False where the center
   // would be too long or too short: then its numbers have to be written again, all of them.
   bool keep(int center, double scale, double largest) {
-    const double length = multiplier_[static_cast<std::size_t>(center)] / scale;
+    const double length = multiplier_[index(center)] / scale;
     const double room = room_for(scale, largest);
     if (!(length <= room && length >= 0.7 * std::max(room, kLargest))) return false;
     set_length(center, scale, length);
@@ -184,7 +182,7 @@ class FilterLines final : public CenterWatcher {
   bool binding(double scale, double largest) const { return room_for(scale, largest) < longest_; }
   void renew(int center, double scale, double largest) {
     const double length = 0.92 * room_for(scale, largest);
-    multiplier_[static_cast<std::size_t>(center)] = length * scale;
+    multiplier_[index(center)] = length * scale;
     set_length(center, scale, length);
   }
 
@@ -203,8 +201,8 @@ class FilterLines final : public CenterWatcher {
     bool dense;
   };
   Column column(int center) {
-    return {lanes_.data() + slot(static_cast<std::size_t>(places_.of(center))), width_,
-            multiplier_[static_cast<std::size_t>(center)], dense_};
+    return {lanes_.data() + slot(index(places_.of(center))), width_, multiplier_[index(center)],
+            dense_};
   }
 
   // Gives the centers other places, in lines for sparse rows.
@@ -229,15 +227,15 @@ class FilterLines final : public CenterWatcher {
   std::size_t slot(std::size_t place) const {
     const auto lane = static_cast<int>(place % kLineShorts);
     return place / kLineShorts * line_size_ +
-           static_cast<std::size_t>(dense_ ? 2 * lane : line_position(lane, width_));
+           index(dense_ ? 2 * lane : line_position(lane, width_));
   }
   double room_for(double scale, double largest) const {
     return std::min(longest_, kLargest / (largest * scale));
   }
   void set_length(int center, double scale, double length) {
-    const auto c = static_cast<std::size_t>(center);
+    const auto c = index(center);
     length_[c] = length;
-    factor_[static_cast<std::size_t>(places_.of(center))] =
+    factor_[index(places_.of(center))] =
         static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[c]));
   }
 

@@ -1,12 +1,13 @@
-// The kernel of sparse rows: sums of the products of a row and a line, lane by lane, in registers.
+// The kernel of sparse rows: the sums of the products of a row with a filter line, lane by lane, in
+// registers.
 //
-// It takes two entries of a row at a time, interleaves their two features of the line and
-// multiplies pairs. Interleaving works within 16 bytes, so lanes are stored in the order that
+// The kernel takes two entries of a row at a time, interleaves the lanes of their two features and
+// multiplies in pairs. Interleaving works within 16 bytes, so lanes are stored in the order that
 // brings the sums out in the order of the centers.
 //
-// A line has 32 lanes for each feature, which is a cache line; or 16, 8 or 4, where there are no
-// more centers: so many more of its features are near. With widths between there would be features
-// that lie in two cache lines.
+// A filter line has 32 lanes for each feature, which fill a cache line. Where there are at most 16,
+// 8 or 4 centers it has 16, 8 or 4 lanes: then a cache holds more features. With a width in
+// between, a feature would lie in two cache lines.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +18,15 @@
 
 namespace arcmeans {
 
-// How many lanes the only line has for each feature with so many centers.
+// How many lanes a filter line has for each feature with this number of centers.
 constexpr int line_width(int n_centers) {
   return n_centers <= 4 ? 4 : n_centers <= 8 ? 8 : n_centers <= 16 ? 16 : kLineShorts;
 }
 
-// How many lanes of such a line are read by one vector: eight or more.
+// How many lanes of a filter line of this width one vector reads: eight or more.
 constexpr int lanes_read(int width) { return std::min(kVectorShorts, std::max(8, width)); }
 
-// Where a lane is stored so that interleaving by halves of 16 bytes brings it to its place.
+// Where a lane is stored, so that interleaving by halves of 16 bytes brings it to its place.
 inline int line_position(int lane, int width) {
   const int read = lanes_read(width);
   const int blocks = read / 8;
@@ -35,7 +36,7 @@ inline int line_position(int lane, int width) {
   return lane - within + 8 * block + 4 * half + within % 4;
 }
 
-// The sums of one row and the first lanes of a line of such a width.
+// The sums of one row with the first kLanes lanes of a filter line of this width.
 template <int kLanes, int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
@@ -45,7 +46,8 @@ struct SumsOf {
   using Sums = typename VectorsOf<kRead / 2>::Ints;
   Sums lanes[kVectors] = {};
 
-  // Two entries of a sparse row: their features of the line, and their two weights everywhere.
+  // Adds two entries of a sparse row: the lanes of their features, and their two weights in every
+  // pair.
   __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
                                           Pairs weights) {
 #pragma GCC unroll 8
@@ -61,7 +63,7 @@ struct SumsOf {
     for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
   }
 
-  // Those of all lanes: zero in the others.
+  // The same as sums with all lanes of a full filter line; zero in the lanes beyond the first.
   SumsOf<kLineShorts, kLineShorts> line() const {
     SumsOf<kLineShorts, kLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
@@ -74,11 +76,11 @@ struct SumsOf {
   }
 };
 
-// Those of a whole line.
+// The sums of one row with all lanes of a full filter line.
 using LineSums = SumsOf<kLineShorts, kLineShorts>;
 
-// Calls use(lanes), a constant, with the least multiple of eight that is at least so many: of a
-// line that is not full the others need not be added up.
+// Calls use(lanes), a constant: the least multiple of eight that is at least `used`. The other
+// lanes of the filter line need not be added up.
 template <class Use>
 __attribute__((always_inline)) inline void with_lanes(int used, const Use& use) {
   if (used <= 8) return use(std::integral_constant<int, 8>());
@@ -87,7 +89,8 @@ __attribute__((always_inline)) inline void with_lanes(int used, const Use& use) 
   use(std::integral_constant<int, kLineShorts>());
 }
 
-// Calls use(sums), empty ones, of the kind for a line of such a width that holds so many centers.
+// Calls use(sums) with sums that are zero, of the type for a filter line of this width of which so
+// many lanes hold a center.
 template <class Use>
 __attribute__((always_inline)) inline void with_sums(int used, int width, const Use& use) {
   if (width == 4) return use(SumsOf<4, 4>());

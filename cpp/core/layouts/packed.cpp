@@ -2,17 +2,19 @@
 
 #include <atomic>
 
+#include "core/support/index.hpp"
+
 namespace arcmeans {
 
 namespace {
 
 constexpr std::int64_t kRowsAtATime = 4096;
 
-// Features whose lines stay in the cache stand first in a row: those after them are asked for
-// early.
+// The first features of the ranking stay in the cache. They stand first in a row; the features
+// after them are asked for early.
 constexpr std::int32_t kHot = 4096;
 
-// Rounds the values of a row, and adds up what that costs.
+// Rounds the values of a row, and adds up the error of that.
 class Rounding {
  public:
   template <class T>
@@ -45,13 +47,13 @@ PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n
       n_shared_(n_shared),
       dense_(!rows.starts),
       narrow_(n_frequent <= 65536),
-      heads_(static_cast<std::size_t>(rows.n_rows) + 1) {
+      heads_(index(rows.n_rows) + 1) {
   visit(rows, [&](const auto& typed) { pack(typed, n_threads); });
 }
 
 template <class T>
 void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
-  const auto n = static_cast<std::size_t>(rows.n_rows);
+  const auto n = index(rows.n_rows);
   rare_starts_.resize(n + 1);
   parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
@@ -62,16 +64,16 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
                         rare += row.features[e] >= n_frequent_;
                       }
                       const std::int64_t frequent = row.size - rare;
-                      // Two pairs at a time; what is left over weighs nothing.
-                      heads_[static_cast<std::size_t>(i) + 1].start = (frequent + 3) / 4 * 2;
-                      rare_starts_[static_cast<std::size_t>(i) + 1] = rare;
+                      // An even number of pairs; an entry that fills up weighs nothing.
+                      heads_[index(i) + 1].start = (frequent + 3) / 4 * 2;
+                      rare_starts_[index(i) + 1] = rare;
                     }
                   });
   for (std::size_t i = 0; i < n; ++i) {
     heads_[i + 1].start += heads_[i].start;
     rare_starts_[i + 1] += rare_starts_[i];
   }
-  rare_.resize(static_cast<std::size_t>(rare_starts_[n]));
+  rare_.resize(index(rare_starts_[n]));
   if (any_rare()) {
     shared_.resize(n);
     own_.resize(n);
@@ -86,18 +88,18 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
 template <class T, class Feature>
 void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
                             Buffer<Pair<Feature>>& pairs) {
-  pairs = Buffer<Pair<Feature>>(static_cast<std::size_t>(heads_.back().start));
+  pairs = Buffer<Pair<Feature>>(index(heads_.back().start));
   std::atomic<bool> negative{false};
   parallel_chunks(
       rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
         bool below_zero = false;
         for (std::int64_t i = begin; i < end; ++i) {
           const auto row = rows.row(i);
-          auto hot = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i)].start);
-          auto cold = 2 * static_cast<std::size_t>(heads_[static_cast<std::size_t>(i) + 1].start);
-          const std::int64_t first_rare = rare_starts_[static_cast<std::size_t>(i)];
+          auto hot = 2 * index(heads_[index(i)].start);
+          auto cold = 2 * index(heads_[index(i) + 1].start);
+          const std::int64_t first_rare = rare_starts_[index(i)];
           Rare* shared = rare_.data() + first_rare;
-          Rare* single = rare_.data() + rare_starts_[static_cast<std::size_t>(i) + 1];
+          Rare* single = rare_.data() + rare_starts_[index(i) + 1];
           Own own;
           Rounding rounded;
           for (std::int64_t e = 0; e < row.size; ++e) {
@@ -120,12 +122,11 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
             pairs[at / 2].features[at % 2] = static_cast<Feature>(feature);
             pairs[at / 2].weights[at % 2] = rounded(row.values[e]);
           }
-          const std::int64_t n_rare = rare_starts_[static_cast<std::size_t>(i) + 1] - first_rare;
-          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(row.size, n_rare);
+          const std::int64_t n_rare = rare_starts_[index(i) + 1] - first_rare;
+          heads_[index(i)].error = rounded.template error<T>(row.size, n_rare);
           if (!any_rare()) continue;
-          shared_[static_cast<std::size_t>(i)] =
-              static_cast<std::int32_t>(shared - (rare_.data() + first_rare));
-          own_[static_cast<std::size_t>(i)] = own;
+          shared_[index(i)] = static_cast<std::int32_t>(shared - (rare_.data() + first_rare));
+          own_[index(i)] = own;
         }
         if (below_zero) negative = true;
       });
@@ -135,23 +136,23 @@ void PackedRows::pack_pairs(const SparseRows<T>& rows, int n_threads,
 template <class T>
 void PackedRows::pack(const DenseRows<T>& rows, int n_threads) {
   stride_ = rows.n_features + rows.n_features % 2;
-  values_ = Buffer<std::int16_t>(static_cast<std::size_t>(rows.n_rows * stride_));
+  values_ = Buffer<std::int16_t>(index(rows.n_rows * stride_));
   std::atomic<bool> negative{false};
-  parallel_chunks(
-      rows.n_rows, kRowsAtATime, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-        bool below_zero = false;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const T* values = rows.row(i).values;
-          std::int16_t* weights = values_.data() + i * stride_;
-          Rounding rounded;
-          for (std::int32_t f = 0; f < rows.n_features; ++f) {
-            weights[f] = rounded(values[f]);
-            below_zero |= values[f] < T{0};
-          }
-          heads_[static_cast<std::size_t>(i)].error = rounded.template error<T>(rows.n_features, 0);
-        }
-        if (below_zero) negative = true;
-      });
+  parallel_chunks(rows.n_rows, kRowsAtATime, n_threads,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    bool below_zero = false;
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const T* values = rows.row(i).values;
+                      std::int16_t* weights = values_.data() + i * stride_;
+                      Rounding rounded;
+                      for (std::int32_t f = 0; f < rows.n_features; ++f) {
+                        weights[f] = rounded(values[f]);
+                        below_zero |= values[f] < T{0};
+                      }
+                      heads_[index(i)].error = rounded.template error<T>(rows.n_features, 0);
+                    }
+                    if (below_zero) negative = true;
+                  });
   nonnegative_ = !negative;
 }
 

@@ -1,8 +1,8 @@
-// Rows packed for the filter: values in 16 bits, frequent features first. Made once for a run.
+// Rows packed for the filter, with values in 16 bits. They are made once for a run.
 //
-// A sparse row is an even number of pairs of entries over the frequent features (those with lanes
-// in the lines), the most frequent ahead of the others, and beside them its rare features, those
-// that no other row has last. A dense row is its values, padded to pairs.
+// A packed sparse row is an even number of pairs of entries over the frequent features, the most
+// frequent ahead of the others; and beside them the entries of its rare features, with the features
+// that no other row has at the end. A packed dense row is its values, padded to pairs.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include "core/bounds/bounds.hpp"
 #include "core/rows/rows.hpp"
 #include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
 #include "core/support/parallel.hpp"
 #include "core/support/prefetch.hpp"
 
@@ -19,8 +20,8 @@ namespace arcmeans {
 
 class PackedRows {
  public:
-  // `n_frequent`: the features below it have lanes in the lines. `n_shared`: those from it on have
-  // one row at most, among all that make up the centers.
+  // Features below `n_frequent` are frequent: filter lines hold them. Features from `n_shared` on
+  // are in one row at most, of all rows that make up the centers.
   PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n_shared, int n_threads);
 
   std::int32_t n_frequent() const { return n_frequent_; }
@@ -28,20 +29,21 @@ class PackedRows {
   bool narrow() const { return narrow_; }
   // No value of any row is below zero.
   bool nonnegative() const { return nonnegative_; }
-  // Of a row: its own rounding and that of sim64, in units; Σ|r| of the row r that it was rounded
-  // to.
+  // What the error of a row's filter cosines comes from: `own`, the rounding of the row itself and
+  // three times that of sim64, in units; `spread`, Σ|r| of the row r that it was rounded to.
   struct Error {
     float own = 0.0F;
     float spread = 0.0F;
   };
-  // |filter − cos| for a row and centers of such rounding, and three times |sim64 − cos|, in units:
-  // a center whose cosine plus that stays below another's less that has a smaller sim64.
+  // |filter − cos| of a row for centers of this rounding, plus three times |sim64 − cos|, in units.
+  // If filter cosine + error of one center is below filter cosine − error of another, the first has
+  // the smaller sim64.
   float error(std::int64_t i, float rounding) const {
-    const Error& error = heads_[static_cast<std::size_t>(i)].error;
+    const Error& error = heads_[index(i)].error;
     return error.own + error.spread * rounding;
   }
 
-  // Two entries of a row: side by side, so that a row lies in one place.
+  // Two entries of a row. Features and weights stand side by side, so that a row lies in one place.
   template <class Feature>
   struct Pair {
     Feature features[2];
@@ -57,12 +59,11 @@ class PackedRows {
   template <class Feature>
   Pairs<Feature> pairs(std::int64_t i) const {
     const Pair<Feature>* first = all_pairs<Feature>().data();
-    return {first + heads_[static_cast<std::size_t>(i)].start,
-            first + heads_[static_cast<std::size_t>(i) + 1].start};
+    return {first + heads_[index(i)].start, first + heads_[index(i) + 1].start};
   }
-  // Where a row lies, and its error.
+  // Asks for the place and the error of a row.
   __attribute__((always_inline)) void prefetch_head(std::int64_t i) const {
-    prefetch_near(&heads_[static_cast<std::size_t>(i)]);
+    prefetch_near(&heads_[index(i)]);
   }
   const std::int16_t* values(std::int64_t i) const { return values_.data() + i * stride_; }
   std::int64_t stride() const { return stride_; }
@@ -71,20 +72,17 @@ class PackedRows {
     std::int32_t feature;
     float value;
   };
-  const Rare* rare_begin(std::int64_t i) const {
-    return rare_.data() + rare_starts_[static_cast<std::size_t>(i)];
-  }
+  const Rare* rare_begin(std::int64_t i) const { return rare_.data() + rare_starts_[index(i)]; }
   const Rare* rare_end(std::int64_t i) const { return rare_begin(i + 1); }
-  const Rare* shared_end(std::int64_t i) const {
-    return rare_begin(i) + shared_[static_cast<std::size_t>(i)];
-  }
-  // What a row adds to the center that it is in, of the rare features that no other row has: to
-  // the first of them, and Σ value · sum over them all.
+  const Rare* shared_end(std::int64_t i) const { return rare_begin(i) + shared_[index(i)]; }
+  // The rare features of a row that no other row has. A center that is the sum of its rows has all
+  // of them or none: with the row it has the sum `first` in the first of them, and Σ value · sum
+  // over all of them is `product`.
   struct Own {
     std::int64_t first = 0;
     double product = 0.0;
   };
-  const Own& own(std::int64_t i) const { return own_[static_cast<std::size_t>(i)]; }
+  const Own& own(std::int64_t i) const { return own_[index(i)]; }
   bool any_rare() const { return !rare_.empty(); }
 
  private:
@@ -96,9 +94,9 @@ class PackedRows {
   template <class T, class Feature>
   void pack_pairs(const SparseRows<T>& rows, int n_threads, Buffer<Pair<Feature>>& pairs);
 
-  // Side by side: a visit asks for both.
+  // A visit asks for both numbers, so they stand side by side.
   struct Head {
-    std::int64_t start = 0;  // of its pairs
+    std::int64_t start = 0;  // of the row's pairs
     Error error;
   };
 
@@ -123,7 +121,7 @@ class PackedRows {
   Buffer<std::int16_t> values_;
   std::vector<std::int64_t> rare_starts_;
   std::vector<Rare> rare_;
-  std::vector<std::int32_t> shared_;  // of the rare features of a row
+  std::vector<std::int32_t> shared_;  // by row: how many of its rare features other rows may have
   std::vector<Own> own_;
 };
 

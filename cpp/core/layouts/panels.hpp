@@ -1,10 +1,10 @@
 // Panels: the centers laid out for the float32 kernel, [panel][feature][center], a whole number of
-// cache lines a feature. Sixteen similarities cost what one costs with a row for each center, where
-// a gather brings in a cache line for each entry and uses four bytes of it.
+// cache lines for each feature. Sixteen similarities cost what one similarity costs where each
+// center is a row of its own: there, each entry brings in a cache line and uses four bytes of it.
 //
-// A panel holds the *sums* of the clusters, not unit centers; the kernel multiplies by the center's
-// scale at the end. So when a cluster changes, only the features of the rows that came or went are
-// written. Lanes without a center have scale 0 and offset −8: they lose to any cosine.
+// A panel holds the *sums* of the centers; the kernel multiplies by the scale of the center at the
+// end. So when a center moves, only the features whose sums change are written. A lane without a
+// center has scale 0 and offset −8: it loses to any cosine.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace arcmeans {
 
-// What fits the registers beside the broadcast value: accumulators of that many lines.
+// The most cache lines of a panel: the registers hold their sums beside the value of an entry.
 constexpr int kMaxLines = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 4 : 2;
 
 struct Panel {
@@ -68,7 +68,7 @@ class Panels final : public CenterWatcher {
   }
 
   const std::vector<Panel>& all() const { return panels_; }
-  // Lanes of all panels together: the number of centers and the padding.
+  // The lanes of all panels together: as many as there are centers, and the padding.
   int width() const { return width_; }
 
   void clearing(const Centers& centers, int center) override {
@@ -95,7 +95,7 @@ class Panels final : public CenterWatcher {
     });
   }
 
-  // Whether no center has any of the features of a row; its reference similarities are zero then.
+  // Whether no center has any of the features of a row. Then its reference similarities are zero.
   template <class Row>
   bool apart(const Row& row) const {
     Ints any = {};
@@ -148,7 +148,8 @@ struct PanelSimilarities {
   // Inlined by force, or they would leave the registers.
   template <class Row>
   __attribute__((always_inline)) PanelSimilarities(const Row& row, const Panel& panel) {
-    // Short chains of dependent additions stall; few lines leave registers for several of them.
+    // Additions that depend on each other wait for each other: with few cache lines there are
+    // registers for several independent sums.
     constexpr int kChains = kVectors >= 4 ? 1 : 4 / kVectors;
     Floats sums[kChains][kVectors] = {};
     const float* first = panel.sums.data();

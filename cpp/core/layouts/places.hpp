@@ -1,8 +1,8 @@
-// Where each center stands in the lines of the filter: a permutation of the centers. Line l holds
+// The place of each center in the filter lines: a permutation of the centers. Filter line l holds
 // the places from 32·l on.
 //
-// The bounds of a row fail first for the centers that move most. Side by side in few lines they
-// leave few lines to visit: a fifth less of them on arXiv at k = 100.
+// The bounds of a row fail first for the centers that move most. If those centers stand side by
+// side in few filter lines, a row visits fewer lines: a fifth less on arXiv at k = 100.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,19 @@
 #include <vector>
 
 #include "core/centers/center_move.hpp"
+#include "core/support/index.hpp"
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
 
 class Places {
  public:
-  explicit Places(int n_centers) : of_(static_cast<std::size_t>(n_centers)) {
+  explicit Places(int n_centers) : of_(index(n_centers)) {
     std::iota(of_.begin(), of_.end(), 0);
     centers_ = of_;
   }
 
-  // The centers in this order, line by line: those that stay in their line stay in their place.
+  // The places with these centers line by line; a center that stays in its line stays in its place.
   Places in_order(const std::vector<int>& centers) const {
     Places places(*this);
     std::vector<int> come;
@@ -31,16 +32,16 @@ class Places {
       std::vector<bool> stays(kLineShorts);
       come.clear();
       for (int rank = first; rank < end; ++rank) {
-        const int center = centers[static_cast<std::size_t>(rank)];
+        const int center = centers[index(rank)];
         const int place = of(center);
         if (place >= first && place < end) {
-          stays[static_cast<std::size_t>(place - first)] = true;
+          stays[index(place - first)] = true;
         } else {
           come.push_back(center);
         }
       }
       for (int place = first; !come.empty(); ++place) {
-        if (stays[static_cast<std::size_t>(place - first)]) continue;
+        if (stays[index(place - first)]) continue;
         places.set(come.back(), place);
         come.pop_back();
       }
@@ -50,17 +51,17 @@ class Places {
 
   int size() const { return static_cast<int>(centers_.size()); }
   const std::vector<int>& of_all() const { return of_; }
-  int of(int center) const { return of_[static_cast<std::size_t>(center)]; }
-  int center(int place) const { return centers_[static_cast<std::size_t>(place)]; }
+  int of(int center) const { return of_[index(center)]; }
+  int center(int place) const { return centers_[index(place)]; }
 
-  // Of each center that has another place there: where it is here and there.
+  // For each center that has another place in `there`: its place here and its place there.
   struct Step {
     std::size_t from, to;
   };
   std::vector<Step> steps_to(const Places& there) const {
     std::vector<Step> steps;
     for (std::size_t place = 0; place < centers_.size(); ++place) {
-      const auto from = static_cast<std::size_t>(of(there.center(static_cast<int>(place))));
+      const auto from = index(of(there.center(static_cast<int>(place))));
       if (from != place) steps.push_back({from, place});
     }
     return steps;
@@ -68,21 +69,21 @@ class Places {
 
  private:
   void set(int center, int place) {
-    centers_[static_cast<std::size_t>(place)] = center;
-    of_[static_cast<std::size_t>(center)] = place;
+    centers_[index(place)] = center;
+    of_[index(center)] = place;
   }
 
   std::vector<int> centers_;
   std::vector<int> of_;
 };
 
-// When centers change places, and in which order. Bounds have to follow, all of them, so it is done
-// after 4 moves, 6, 9, 13 and so on.
+// Says when centers change places, and in which order they then stand. The bounds of all rows have
+// to follow, so centers change places after 4 moves, 6, 9, 13 and so on.
 class OrderByMovement {
  public:
-  explicit OrderByMovement(int n_centers) : lately_(static_cast<std::size_t>(n_centers)) {}
+  explicit OrderByMovement(int n_centers) : lately_(index(n_centers)) {}
 
-  // Takes the next move. True where it is time for another order.
+  // Takes the next move into account. True if centers are to change places after it.
   bool take(const std::vector<CenterMove>& moves) {
     for (std::size_t j = 0; j < lately_.size(); ++j) {
       lately_[j] = kKept * lately_[j] + moves[j].chord;
@@ -92,25 +93,24 @@ class OrderByMovement {
     return true;
   }
 
-  // Those that have moved most lately first.
+  // The centers, those that moved most in the last moves first.
   std::vector<int> centers() const {
     std::vector<int> centers(lately_.size());
     std::iota(centers.begin(), centers.end(), 0);
-    std::stable_sort(centers.begin(), centers.end(), [&](int a, int b) {
-      return lately_[static_cast<std::size_t>(a)] > lately_[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(centers.begin(), centers.end(),
+                     [&](int a, int b) { return lately_[index(a)] > lately_[index(b)]; });
     return centers;
   }
 
  private:
-  static constexpr double kKept = 0.3;  // of the moves before, at each
+  static constexpr double kKept = 0.3;  // of the moves before, at each move
 
   std::vector<double> lately_;
   int n_moves_ = 0;
   int next_ = 4;
 };
 
-// Takes numbers along; `scratch` has room for as many as there are steps.
+// Takes numbers by place along; `scratch` has room for as many numbers as there are steps.
 template <class Number>
 void take_steps(const std::vector<Places::Step>& steps, Number* numbers, Number* scratch) {
   for (std::size_t s = 0; s < steps.size(); ++s) scratch[s] = numbers[steps[s].from];

@@ -1,4 +1,4 @@
-// Rows that are equal, entry by entry: found once, and labelled together.
+// Rows that are equal, entry by entry: they are found once, and labelled together.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,25 @@
 
 #include "core/rows/rows.hpp"
 #include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
 #include "core/support/prefetch.hpp"
 #include "core/support/where.hpp"
 
 namespace arcmeans {
 
-// The first of each set of equal rows, and for each row which of these it is equal to.
+// The distinct rows: the first of each set of equal rows; and for each row which of the distinct
+// rows it is equal to.
 struct DistinctRows {
   std::vector<std::int64_t> first, equal_to;
 
-  DistinctRows(const Rows& rows, const std::uint64_t* hashes)
-      : equal_to(static_cast<std::size_t>(rows.n_rows)) {
+  DistinctRows(const Rows& rows, const std::uint64_t* hashes) : equal_to(index(rows.n_rows)) {
     visit(rows, [&](const auto& typed) { find(typed, hashes); });
   }
 
  private:
-  // A place in the table: the number of a row, from 1 on, and above it some bits of its hash. The
-  // place of a row follows from other bits, and rows that it is taken by are followed by the next.
+  // A place in the hash table holds the number of a row, from 1 on, and above it some bits of the
+  // hash of the row. Other bits of the hash say at which place the search for a row begins; where
+  // another row has taken a place, the search goes on at the next.
   static constexpr int kRowBits = 40;
   static constexpr std::uint64_t kRow = (std::uint64_t{1} << kRowBits) - 1;
 
@@ -41,13 +43,13 @@ struct DistinctRows {
     const auto alike = [&](std::uint64_t taken, std::int64_t i) {
       return taken != 0 && ((taken ^ hashes[i]) & ~kRow) == 0;
     };
-    // A row that the table names where another is looked for.
+    // The row at the place where the search for row i begins, or 0.
     const auto named = [&](std::int64_t i) {
       return std::max<std::int64_t>(0, row_of(table[place(i)]));
     };
     for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-      // The table and the rows it names are read anywhere: asked for in three steps, whether rows
-      // are alike or not, which nobody can foresee.
+      // The table, and the rows that it names, are read at places that nobody can foresee: they are
+      // asked for early in three steps, whether rows turn out to be alike or not.
       if (i + 24 < rows.n_rows) prefetch_near(&table[place(i + 24)]);
       if (i + 16 < rows.n_rows) prefetch_place(rows, named(i + 16));
       if (i + 8 < rows.n_rows) prefetch_entries(rows, named(i + 8));
@@ -57,11 +59,10 @@ struct DistinctRows {
       }
       if (table[at] == 0) {
         table[at] = (hashes[i] & ~kRow) | static_cast<std::uint64_t>(i + 1);
-        equal_to[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(first.size());
+        equal_to[index(i)] = static_cast<std::int64_t>(first.size());
         first.push_back(i);
       } else {
-        equal_to[static_cast<std::size_t>(i)] =
-            equal_to[static_cast<std::size_t>(row_of(table[at]))];
+        equal_to[index(i)] = equal_to[index(row_of(table[at]))];
       }
     }
   }
@@ -72,7 +73,7 @@ struct DistinctRows {
 
   template <class RowsOf>
   __attribute__((always_inline)) void prefetch_place(const RowsOf& rows, std::int64_t i) const {
-    prefetch_near(&equal_to[static_cast<std::size_t>(i)]);
+    prefetch_near(&equal_to[index(i)]);
     if constexpr (!RowsOf::Row::dense) prefetch_near(&rows.starts[i]);
   }
   template <class RowsOf>
@@ -94,7 +95,7 @@ struct DistinctRows {
   }
 };
 
-// What one row adds to the hash of how the rows are labelled.
+// What one row and its label add to the hash of all labels.
 inline std::uint64_t label_hash(std::int64_t row, std::int32_t label) {
   std::uint64_t bits = (static_cast<std::uint64_t>(row) << 32U) ^ static_cast<std::uint32_t>(label);
   bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -102,36 +103,39 @@ inline std::uint64_t label_hash(std::int64_t row, std::int32_t label) {
   return bits ^ (bits >> 31U);
 }
 
-// A sum over the rows, so that parts can be added up. `first` is the number of the first row.
+// The hash of the labels of a part of the rows: a sum over its rows, so that the hashes of parts
+// add up. `first` is the number of the first row.
 inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n, std::int64_t first) {
   std::uint64_t hash = 0;
   for (std::int64_t i = 0; i < n; ++i) hash += label_hash(first + i, labels[i]);
   return hash;
 }
 
-// Gives all rows the labels of the distinct ones that they are equal to, and follows the hash of
-// them: what a pass leaves as it was is not touched.
+// Gives every row the label of the distinct row that it is equal to, and keeps the hash of all
+// labels up to date. Rows whose labels a pass did not change are not touched.
 class EqualRows {
  public:
-  // For each row which of the distinct ones it is equal to; `first` is the number of the first row.
+  // `equal_to`: for each row the distinct row that it is equal to. `first`: the number of the first
+  // row.
   EqualRows(const std::int64_t* equal_to, std::int64_t n_rows, std::int64_t n_distinct,
             std::int64_t first)
       : equal_to_(equal_to, equal_to + n_rows),
-        starts_(static_cast<std::size_t>(n_distinct) + 1),
-        members_(static_cast<std::size_t>(n_rows)),
+        starts_(index(n_distinct) + 1),
+        members_(index(n_rows)),
         first_(first) {
-    for (const std::int64_t d : equal_to_) ++starts_[static_cast<std::size_t>(d) + 1];
+    for (const std::int64_t d : equal_to_) ++starts_[index(d) + 1];
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
     for (std::int64_t i = 0; i < n_rows; ++i) {
-      members_[static_cast<std::size_t>(next[static_cast<std::size_t>(at(equal_to_, i))]++)] = i;
+      members_[index(next[index(at(equal_to_, i))]++)] = i;
     }
   }
 
   std::uint64_t hash() const { return hash_; }
 
-  // After a pass over the distinct rows, which had the labels `before`; returns how many rows
-  // change theirs. `anew`: equal rows may differ in their labels, or the hash is not known.
+  // After a pass over the distinct rows, which had the labels `before` and now have `distinct`:
+  // updates labels and previous labels of all rows; returns how many labels changed. `anew` says
+  // that equal rows may differ in their labels, or that the hash is not known.
   std::int64_t spread(const std::int32_t* distinct, const std::int32_t* before, bool anew,
                       std::int32_t* labels, std::int32_t* previous) {
     if (all_changed_) {
@@ -144,7 +148,7 @@ class EqualRows {
     changed_.clear();
     const auto n_distinct = static_cast<std::int64_t>(starts_.size()) - 1;
     each_unequal(distinct, before, n_distinct, [&](std::int64_t d) { changed_.push_back(d); });
-    // Few are looked up one by one, many one after the other.
+    // Few changed rows are looked up one by one; where many changed, all rows are walked through.
     all_changed_ = anew || 8 * changed_.size() > starts_.size();
     std::int64_t count = 0;
     if (all_changed_) {
@@ -168,7 +172,7 @@ class EqualRows {
 
  private:
   static std::int64_t at(const std::vector<std::int64_t>& from, std::int64_t i) {
-    return from[static_cast<std::size_t>(i)];
+    return from[index(i)];
   }
   template <class Use>
   void each_member(std::int64_t d, const Use& use) const {
@@ -176,10 +180,10 @@ class EqualRows {
   }
 
   std::vector<std::int64_t> equal_to_;
-  std::vector<std::int64_t> starts_, members_;  // the rows equal to each of the distinct ones
+  std::vector<std::int64_t> starts_, members_;  // the rows equal to each distinct row
   std::int64_t first_;
   std::vector<std::int64_t> changed_;  // the distinct rows that the last pass gave other labels
-  bool all_changed_ = true;            // or any row, for all that is known
+  bool all_changed_ = true;            // any row may have another label since the last pass
   std::uint64_t hash_ = 0;
 };
 

@@ -4,9 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -16,17 +17,15 @@
 
 namespace arcmeans {
 
-// The bits of |x|: in the order of the numbers, NaN above all.
+// The bits of |x|, as an unsigned number: they are in the order of |x|, with NaN above all numbers.
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 template <class T>
 Bits<T> size_bits(T x) {
-  Bits<T> bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits & (~Bits<T>{0} >> 1U);
+  return std::bit_cast<Bits<T>>(x) & (~Bits<T>{0} >> 1U);
 }
 
-// What a look at compressed sparse rows found. Rows are −1 where all is well.
+// What a look at compressed sparse rows found. A row is −1 where there is no such row.
 struct Inspection {
   bool canonical = true;  // indices ascending, none twice
   bool has_zeros = false;
@@ -34,8 +33,9 @@ struct Inspection {
   std::int64_t not_finite_row = -1;
 };
 
-// Whether entries of consecutive rows have one of the flaws that Inspection tells. Loops without an
-// early end, and flags as wide as what they look at: so the compiler makes vectors of them.
+// Whether the entries of consecutive rows have one of the flaws that Inspection tells of. The loops
+// have no early end, and flags are as wide as the numbers they look at, so that the compiler makes
+// vectors of them.
 struct Flaws {
   bool outside, descents, infinite, zeros;
 
@@ -49,7 +49,7 @@ struct Flaws {
     for (std::int64_t e = first; e < end; ++e) {
       too_large |= static_cast<Unsigned>(static_cast<Unsigned>(indices[e]) >= most);
     }
-    // Those from one row to the next do not count.
+    // A fall between the last index of a row and the first of the next does not count.
     for (std::int64_t e = first + 1; e < end; ++e) {
       falls += static_cast<Unsigned>(indices[e - 1] >= indices[e]);
     }
@@ -74,8 +74,8 @@ struct Flaws {
 template <class Index, class T>
 Inspection inspect(const std::int64_t* starts, const Index* indices, const T* values,
                    std::int64_t n_rows, std::int64_t n_features, std::int64_t* frequency) {
-  // A loop over a short row is over before it pays: many rows at a time, and one by one where
-  // something is wrong.
+  // A loop over a short row is over before it pays: many rows are looked at together, and one by
+  // one where something is wrong.
   constexpr std::int64_t kRows = 64;
   Inspection found;
   for (std::int64_t begin = 0; begin < n_rows; begin += kRows) {
@@ -101,16 +101,11 @@ Inspection inspect(const std::int64_t* starts, const Index* indices, const T* va
 
 // ⌊log2 x⌋ and 2^exponent for numbers and powers that are not subnormal, without a call.
 inline int exponent_of(double x) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  const auto biased = static_cast<int>(bits >> 52U);
+  const auto biased = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52U);
   return biased > 0 ? biased - 1023 : std::ilogb(x);
 }
 inline double power_of_two(int exponent) {
-  const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52U;
-  double power;
-  std::memcpy(&power, &bits, sizeof power);
-  return power;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
 }
 
 // Writes the unit vector of one row; false, and zeros, where it has no direction.
@@ -118,9 +113,7 @@ template <class T>
 bool unit_row(const T* values, std::int64_t size, T* unit) {
   Bits<T> most = 0;
   for (std::int64_t e = 0; e < size; ++e) most = std::max(most, size_bits(values[e]));
-  T top;
-  std::memcpy(&top, &most, sizeof top);
-  const auto largest = static_cast<double>(top);
+  const auto largest = static_cast<double>(std::bit_cast<T>(most));
   if (largest == 0.0) {
     for (std::int64_t e = 0; e < size; ++e) unit[e] = T{0};
     return false;
@@ -178,7 +171,7 @@ std::int64_t unit_dense(const T* values, std::int64_t n_rows, std::int64_t n_fea
   return not_finite == n_rows ? -1 : not_finite.load();
 }
 
-// Copies some sparse rows to where they are to begin.
+// Copies the sparse rows `which`; the m-th of them begins at to[m].
 template <class T>
 void copy_rows(const std::int64_t* starts, const std::int32_t* features, const T* values,
                const std::int64_t* which, std::int64_t n, const std::int64_t* to, int n_threads,
@@ -192,8 +185,8 @@ void copy_rows(const std::int64_t* starts, const std::int32_t* features, const T
   });
 }
 
-// A hash of the direction of each row asked for, by the caller's features: the same in any
-// container, at any place, for any ranking.
+// A hash of the direction of each of the rows `which`, over the caller's features: the same in any
+// container, for any ranking, wherever the row stands.
 inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, int n_threads,
                       std::uint64_t* hashes) {
   visit(rows, [&](const auto& typed) {
@@ -209,10 +202,8 @@ inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
           const auto value = static_cast<double>(row.values[e]);
           if (value == 0.0) continue;
           const std::int32_t feature = row.feature(e);
-          std::uint64_t bits = 0;
-          std::memcpy(&bits, &value, sizeof bits);
           mix(static_cast<std::uint64_t>(rows.by_rank ? rows.by_rank[feature] : feature));
-          mix(bits);
+          mix(std::bit_cast<std::uint64_t>(value));
         }
         hashes[m] = hash;
       }

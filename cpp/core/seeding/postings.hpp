@@ -1,11 +1,12 @@
-// Postings: for each feature the rows that have it. A seed is a sparse row, so only rows that share
-// a feature with it have a similarity other than zero; walking the lists of its features touches a
-// small part of the matrix (3 % of the entries for arXiv abstracts).
+// Postings: for each feature the list of the rows that have it. A seed is a sparse row, so only
+// rows that share a feature with the seed have a similarity other than zero; a walk over the lists
+// of the seed's features touches a small part of the matrix (3 % of the entries for arXiv
+// abstracts).
 //
-// Lists are walked in the order of the seed's entries, which is the caller's order of features, so
-// each row's products are added in the order in which sim64 adds them: the same bits. Features that
-// more than half of the rows have are kept as a full column instead of a list: no larger, and read
-// from end to end. Ranks go by falling frequency, so these are the first ones.
+// The walk takes the entries of the seed in their order, which is the caller's order of features.
+// So the products of each row are added in the order in which sim64 adds them, with the same bits.
+// A feature that more than half of the rows have is a full column instead of a list: a column is no
+// larger, and is read from end to end. Ranks go by falling frequency, so the columns come first.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "core/rows/rows.hpp"
+#include "core/support/index.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -21,18 +23,17 @@ template <class T>
 class Postings {
  public:
   explicit Postings(const SparseRows<T>& rows)
-      : n_rows_(rows.n_rows), starts_(static_cast<std::size_t>(rows.n_features) + 1) {
+      : n_rows_(rows.n_rows), starts_(index(rows.n_features) + 1) {
     for (std::int64_t e = 0; e < rows.starts[rows.n_rows]; ++e) {
-      ++starts_[static_cast<std::size_t>(rows.features[e]) + 1];
+      ++starts_[index(rows.features[e]) + 1];
     }
-    while (n_columns_ < rows.n_features &&
-           2 * starts_[static_cast<std::size_t>(n_columns_) + 1] > n_rows_) {
-      starts_[static_cast<std::size_t>(n_columns_) + 1] = 0;
+    while (n_columns_ < rows.n_features && 2 * starts_[index(n_columns_) + 1] > n_rows_) {
+      starts_[index(n_columns_) + 1] = 0;
       ++n_columns_;
     }
     for (std::size_t f = 1; f < starts_.size(); ++f) starts_[f] += starts_[f - 1];
-    columns_.resize(static_cast<std::size_t>(n_columns_) * static_cast<std::size_t>(n_rows_));
-    rows_.resize(static_cast<std::size_t>(starts_.back()));
+    columns_.resize(index(n_columns_) * index(n_rows_));
+    rows_.resize(index(starts_.back()));
     values_.resize(rows_.size());
     std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
     for (std::int64_t i = 0; i < n_rows_; ++i) {
@@ -40,21 +41,21 @@ class Postings {
       for (std::int64_t e = 0; e < row.size; ++e) {
         const std::int32_t feature = row.feature(e);
         if (feature < n_columns_) {
-          columns_[static_cast<std::size_t>(feature * n_rows_ + i)] = row.values[e];
+          columns_[index(feature * n_rows_ + i)] = row.values[e];
           continue;
         }
-        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(feature)]++);
+        const auto at = index(next[index(feature)]++);
         rows_[at] = static_cast<std::uint32_t>(i);
         values_[at] = row.values[e];
       }
     }
   }
 
-  // What a walk over the lists of these features reads.
+  // How many entries a walk over the lists of these features reads.
   std::int64_t entries(const std::int32_t* features, std::int64_t size) const {
     std::int64_t total = 0;
     for (std::int64_t e = 0; e < size; ++e) {
-      const auto f = static_cast<std::size_t>(features[e]);
+      const auto f = index(features[e]);
       total += features[e] < n_columns_ ? n_rows_ : starts_[f + 1] - starts_[f];
     }
     return total;
@@ -70,8 +71,8 @@ class Postings {
       }
       return;
     }
-    const std::uint32_t* first = rows_.data() + starts_[static_cast<std::size_t>(feature)];
-    const std::uint32_t* last = rows_.data() + starts_[static_cast<std::size_t>(feature) + 1];
+    const std::uint32_t* first = rows_.data() + starts_[index(feature)];
+    const std::uint32_t* last = rows_.data() + starts_[index(feature) + 1];
     if (begin > 0) first = std::lower_bound(first, last, static_cast<std::uint32_t>(begin));
     if (end < n_rows_) last = std::lower_bound(first, last, static_cast<std::uint32_t>(end));
     const T* value = values_.data() + (first - rows_.data());

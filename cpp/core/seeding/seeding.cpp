@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/seeding/postings.hpp"
+#include "core/support/index.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -23,9 +24,9 @@ constexpr double kBuildCost = 8.0;
 bool postings_pay(const Rows& rows, std::int64_t n_seeds) {
   if (!rows.starts || rows.n_rows >= std::int64_t{1} << 32) return false;
   const std::int64_t entries = rows.starts[rows.n_rows];
-  std::vector<std::int64_t> frequency(static_cast<std::size_t>(rows.n_features));
+  std::vector<std::int64_t> frequency(index(rows.n_features));
   for (std::int64_t e = 0; e < entries; ++e) {
-    ++frequency[static_cast<std::size_t>(rows.features[e])];
+    ++frequency[index(rows.features[e])];
   }
   double listed = 0.0;
   for (const std::int64_t f : frequency) {
@@ -48,15 +49,15 @@ struct SeedSearch::AnyPostings {
 };
 
 SeedSearch::SeedSearch(const Rows& rows, std::int64_t n_seeds)
-    : dense_seed_(static_cast<std::size_t>(rows.n_features)),
-      best_(static_cast<std::size_t>(rows.n_rows), -std::numeric_limits<double>::infinity()),
+    : dense_seed_(index(rows.n_features)),
+      best_(index(rows.n_rows), -std::numeric_limits<double>::infinity()),
       second_(best_),
       labels_(best_.size(), -1),
       closed_(best_.size()),
       weights_(best_.size()),
-      block_sums_(static_cast<std::size_t>((rows.n_rows + kBlock - 1) / kBlock)) {
+      block_sums_(index((rows.n_rows + kBlock - 1) / kBlock)) {
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-    closed_[static_cast<std::size_t>(i)] = !rows.counts(i);
+    closed_[index(i)] = !rows.counts(i);
   }
   if (postings_pay(rows, n_seeds)) {
     postings_ = std::make_unique<AnyPostings>();
@@ -119,7 +120,7 @@ std::int64_t SeedSearch::similarities(const Rows& rows, const Seed& seed, int n_
 void SeedSearch::add(const Rows& rows, int j, const double* similarities,
                      const std::uint64_t* hashes, std::uint64_t own_hash, int n_threads) {
   parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    for (auto i = index(begin); i < index(end); ++i) {
       const double similarity = similarities[i];
       if (similarity > best_[i]) {
         second_[i] = best_[i];
@@ -138,14 +139,14 @@ std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* mor
   const double unit = rows.one / std::exp2(std::ceil(std::log2(1.0 + alpha)));
   parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     std::int64_t sum = 0;
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    for (auto i = index(begin); i < index(end); ++i) {
       const double best = more ? std::fmax(best_[i], more[i]) : best_[i];
       const double far = std::fmin(std::fmax(alpha - best, 0.0), 1.0 + alpha);
       const double weight = rows.weight(static_cast<std::int64_t>(i));
       weights_[i] = closed_[i] ? 0 : fixed_point(far, unit, weight);
       sum += weights_[i];
     }
-    block_sums_[static_cast<std::size_t>(begin / kBlock)] = sum;
+    block_sums_[index(begin / kBlock)] = sum;
   });
   return std::accumulate(block_sums_.begin(), block_sums_.end(), std::int64_t{0});
 }
@@ -153,7 +154,7 @@ std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* mor
 std::int64_t SeedSearch::find(std::int64_t at) const {
   std::size_t block = 0;
   while (at >= block_sums_[block]) at -= block_sums_[block++];
-  std::size_t i = block * static_cast<std::size_t>(kBlock);
+  std::size_t i = block * index(kBlock);
   while (at >= weights_[i]) at -= weights_[i++];
   return static_cast<std::int64_t>(i);
 }

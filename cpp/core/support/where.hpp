@@ -1,21 +1,23 @@
-// Places where arrays differ, or are not zero, in ascending order. 64 at a time become the bits of
-// one number: a branch for each would be mispredicted wherever some are and some are not.
+// The places at which arrays differ, or are not zero, in ascending order. The answers for 64 places
+// become the bits of one number: a branch for each place would be mispredicted wherever some arrays
+// differ and some do not.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
 
-// Calls use(place) for the bits that bits(first, count) gives for each 64 places, or fewer at the
-// end.
+// Calls use(place) for every place whose bit is set; bits(first, count) gives the bits of `count`
+// places from `first` on, 64 or at the end fewer.
 template <class Bits, class Use>
 void each_place(std::int64_t size, const Bits& bits, const Use& use) {
   for (std::int64_t first = 0; first < size; first += 64) {
     std::uint64_t found = bits(first, std::min<std::int64_t>(64, size - first));
-    for (; found != 0; found &= found - 1) use(first + __builtin_ctzll(found));
+    for (; found != 0; found &= found - 1) use(first + std::countr_zero(found));
   }
 }
 
@@ -58,7 +60,7 @@ void each_nonzero(const std::int64_t* numbers, std::int64_t size, const Use& use
     std::uint64_t found = 0;
     std::int64_t n = 0;
     for (; n + kVectorLongs <= count; n += kVectorLongs) {
-      // What a comparison gives is a vector of another type with Clang.
+      // With Clang a comparison gives a vector of another type.
       found |= true_lanes(reinterpret_cast<Longs>(load_longs(x + n) != 0)) << n;
     }
     for (; n < count; ++n) found |= static_cast<std::uint64_t>(x[n] != 0) << n;
