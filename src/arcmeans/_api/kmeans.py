@@ -241,8 +241,8 @@ callable, default="random"
             check_warm_start(X, self.n_clusters, *self._sums.vectors.shape)
         start = self._start(X, n_threads, warm)
         task = Task(self, X=X, y=y, metadata={"sample_weight": sample_weight})
-        rows = self._place(X, n_threads, reset=not warm, sample_weight=sample_weight)
-        with closing(rows) as place:
+        place = self._place(X, n_threads, reset=not warm, sample_weight=sample_weight)
+        with closing(place):
             self._check_place(place)
             plan = self._plan(place, start, n_threads)
             onlookers = self._onlookers(place, start, task)
@@ -313,6 +313,7 @@ callable, default="random"
         )
 
     def _engine_options(self, place: Place, n_threads: int) -> EngineOptions:
+        """How passes are carried out."""
         return auto.options_for(
             self.algorithm,
             place.census,
@@ -349,6 +350,7 @@ callable, default="random"
         }
 
     def center_sums(self) -> CenterSums:
+        """The fitted centers as exact integers; an AttributeError before there are any."""
         if not hasattr(self, "_sums"):
             raise AttributeError(f"{type(self).__name__} has no centers before it is fitted.")
         return self._sums
