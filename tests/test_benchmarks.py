@@ -82,13 +82,15 @@ def test_the_time_of_a_loop_is_that_of_as_many_iterations_as_ours():
 
 def test_growth_draws(tmp_path, monkeypatch):
     path = tmp_path / "some.npz"
-    sp.save_npz(path, data.generated(500, 400, 15, 5))
+    sp.save_npz(path, data.generated(200, 150, 15, 5))
+    monkeypatch.setattr(growth, "QUICK_CLUSTERS", (2, 5, 20))
+    monkeypatch.setattr(growth, "AT_CLUSTERS", 10)
     run(monkeypatch, "growth", "--quick", "--csv", tmp_path, "--data", path)
     with (tmp_path / "growth.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert {line["algorithm"] for line in lines} == {*growth.ALGORITHMS, "loop"}
-    assert {int(line["k"]) for line in lines if line["against"] == "k"} == {10, 50, 200}
-    assert {int(line["rows"]) for line in lines if line["against"] == "n"} == {125, 250, 500}
+    assert {int(line["k"]) for line in lines if line["against"] == "k"} == {2, 5, 20}
+    assert {int(line["rows"]) for line in lines if line["against"] == "n"} == {50, 100, 200}
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in (tmp_path / "growth.svg").read_text()
 

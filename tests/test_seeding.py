@@ -278,8 +278,7 @@ def test_k_means_parallel_draws_few_rows_whatever_their_scale():
 
 @pytest.mark.parametrize("method", COMPARING)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(("dtype", "n_threads"), [(np.float32, 1), (np.float64, 3)])
 def test_the_first_pass_is_taken_over(case, method, algorithm, dtype, n_threads):
     X = case.X.astype(dtype)
     rows = unit_rows(X)

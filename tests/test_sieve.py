@@ -238,7 +238,7 @@ def swinging(n_groups=6):
 )
 def test_bounds_wrap_around_many_times(kind):
     """Centers go back and forth while rows keep bounds of old."""
-    k, groups, steps = (170, 12, 600) if kind.startswith("many") else (70, 6, 1200)
+    k, groups, steps = (170, 12, 250) if kind.startswith("many") else (70, 6, 800)
     X = swinging(groups)
     if "mixed signs" in kind:
         X[:, ::2] *= -1.0

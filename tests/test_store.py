@@ -214,6 +214,7 @@ class TestFit:
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("weights", [None, "whole", "real"])
     def test_the_same_seeds(self, method, weights, tmp_path):
+        algorithms = ALGORITHMS[[None, "whole", "real"].index(weights) :: 3]  # each once
         X = with_zero_rows(text_like(), 4, 250)
         if weights is not None:
             rng = np.random.default_rng(0)
@@ -229,7 +230,7 @@ class TestFit:
                 assert np.array_equal(getattr(found, name), getattr(local, name))
             options = {"n_clusters": 12, "init": method, "random_state": 5}
             local = SphericalKMeans(**options).fit(rows, sample_weight=weights)
-            for algorithm in ALGORITHMS:
+            for algorithm in algorithms:
                 model = SphericalKMeans(**options, algorithm=algorithm, memory_limit=4 * rows.size)
                 assert_same_fit(model.fit(store, sample_weight=weights), local)
 
