@@ -124,8 +124,7 @@ def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
 
 
 @pytest.mark.parametrize("algorithm", [*ANGLE_ALGORITHMS, "yinyang 1", "yinyang 4", "yinyang k"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize(("dtype", "dense"), [(np.float32, True), (np.float64, False)])
 def test_bounds_hold_through_whole_runs(case, dtype, algorithm, dense):
     """After every pass, for every row, relocated ones included."""
     X, k = case.X.astype(dtype), case.n_clusters

@@ -66,7 +66,10 @@ class TestCheckpoint:
             if step.iteration == number:
                 shutil.copy(path, copy)
 
-        for number in (n for n in (1, 2, 4) if n <= full.n_iter_):
+        # What is stored does not depend on the algorithm: of most of them one break is enough.
+        often = algorithm in ("lloyd", "sieve")
+        last = min(4, full.n_iter_)
+        for number in [n for n in (1, 2, last) if n < last] * often + [last]:
             model = SphericalKMeans(**options, callback=break_at(number))
             with pytest.raises(BreakError):
                 model.fit(case.X)
@@ -76,7 +79,7 @@ class TestCheckpoint:
             assert_same_fit(model, full)
             assert passes[0].iteration == number
             assert list(path.parent.iterdir()) == []
-            if number > 1:
+            if number > 1 and often:
                 SphericalKMeans(**options, callback=keep_a_copy).fit(case.X)
                 copy.rename(path)
                 assert_same_fit(SphericalKMeans(**options).fit(case.X), full)

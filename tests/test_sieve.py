@@ -189,8 +189,10 @@ def test_groups_of_every_size(k, simd):
     check_run(rows, np.arange(k), passes=4)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_frequent", [70_000, 65_537, 65_536, 3000])
+@pytest.mark.parametrize(
+    ("n_frequent", "dtype"),
+    [(70_000, np.float32), (65_537, np.float64), (65_536, np.float32), (3000, np.float64)],
+)
 def test_long_rows_of_many_features(n_frequent, dtype):
     """Features beyond 16 bits, and rows of thousands of them."""
     rng = np.random.default_rng(1)
