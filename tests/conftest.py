@@ -18,6 +18,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test is about time, not even one example of a property.
 settings.register_profile("arcmeans", deadline=None)
+settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("arcmeans")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
@@ -17,6 +17,7 @@ from arcmeans._seeding.given import given_centers
 
 from .support.angles import angles, around, chords, turn
 from .support.cases import CASES
+from .support.examples import examples
 from .support.fits import assert_same_bits
 
 # --- The arithmetic ---
@@ -208,7 +209,7 @@ def hard_directions(draw):
 
 @pytest.mark.threads
 def test_every_run_has_the_bits_of_lloyd(simd):
-    @settings(max_examples=40)
+    @examples(40)
     @given(hard_directions(), st.floats(0.0, 1.0), st.sampled_from(["relocate", "keep"]))
     def check(data, share, empty_cluster):
         X, init = data

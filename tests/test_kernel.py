@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import _core
@@ -12,6 +12,8 @@ from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
+
+from .support.examples import examples
 
 
 def both(rows, centers, i, k):
@@ -39,7 +41,7 @@ def matrices(draw):
 
 
 def test_error_bound(simd):
-    @settings(max_examples=60)
+    @examples(60)
     @given(matrices(), st.sampled_from([1, 15, 16, 17, 70, 130]), st.booleans())
     def check(X, k, sparse):
         rows = unit_rows(sp.csr_array(X) if sparse else X)
@@ -103,7 +105,7 @@ def test_a_center_wider_than_the_rows_is_refused():
         place_rows(rows, unit_rows(np.ones((2, 5))))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(1, 2**22))
 @example(2**23)
 def test_the_error_bound_covers_its_first_order(size):

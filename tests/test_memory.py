@@ -91,7 +91,9 @@ FREE = {"proc/meminfo": "MemTotal: 9999999 kB\nMemFree: 1 kB\nMemAvailable:   10
 
 @pytest.fixture
 def no_address_limit(monkeypatch):
-    monkeypatch.setattr(limits, "_left_of_address_space", lambda base: None)
+    resource = pytest.importorskip("resource")
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    monkeypatch.setattr(resource, "getrlimit", lambda which: unlimited)
 
 
 @pytest.mark.usefixtures("no_address_limit")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans import RowStore, SphericalKMeans
@@ -17,6 +17,7 @@ from arcmeans._rows.rows import Rows
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
+from .support.examples import examples
 from .support.fits import assert_same_bits
 from .support.rows import full
 
@@ -53,7 +54,7 @@ def test_repeats_change_no_bit(collide, monkeypatch):
 
         monkeypatch.setattr(Rows, "hashes", alike)
 
-    @settings(max_examples=50)
+    @examples(50)
     @given(
         repeated(),
         st.sampled_from(["lloyd", "sieve", "hamerly", "shallot", "tally"]),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import _core
@@ -15,6 +15,7 @@ from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
+from .support.examples import examples
 from .support.fits import assert_same_bits
 from .support.pushed import Pushed
 from .support.rows import best_by_reference, full, products, split, topics
@@ -67,7 +68,7 @@ def filtered(rows, centers, n_frequent):
 
 
 def test_the_filter_stays_within_its_error(simd):
-    @settings(max_examples=60)
+    @examples(60)
     @given(awkward(), st.booleans(), st.floats(0.0, 1.0))
     @example(np.ones((6, 4099)), False, 1.0)
     def check(X, sparse, share):
@@ -148,7 +149,7 @@ def collections(draw):
 
 
 def test_bounds_hold_through_whole_runs(simd):
-    @settings(max_examples=60)
+    @examples(60)
     @given(collections())
     def check(given):
         check_run(*given)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans import _core
@@ -14,6 +14,7 @@ from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 
+from .support.examples import examples
 from .support.pushed import Pushed
 from .support.rows import best_by_reference, full, split, topics
 from .support.sieve_bounds import LINE, assert_bounds_hold, check_run
@@ -40,7 +41,7 @@ def documents(draw):
 
 
 def test_bounds_hold_where_drifts_lower_them(simd):
-    @settings(max_examples=20)
+    @examples(20)
     @given(documents())
     def check(given):
         check_run(*given)

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
 from arcmeans._centers.placing import place_rows
 from arcmeans._rows.unit_rows import unit_rows
+
+from .support.examples import examples
 
 
 def vectors(centers, rows, k):
@@ -65,7 +67,7 @@ def labelled_rows(draw):
 
 
 def test_sums_are_exact(simd):
-    @settings(max_examples=40)
+    @examples(40)
     @given(labelled_rows())
     def check(given):
         rows, k, labelings = given

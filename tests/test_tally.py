@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans._algorithms.options import EngineOptions
@@ -13,6 +13,7 @@ from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 from arcmeans._seeding.given import given_centers
 
+from .support.examples import examples
 from .support.fits import assert_same_bits
 from .support.rows import full
 
@@ -84,7 +85,7 @@ def short(draw):
 
 @pytest.mark.threads
 def test_any_run_has_bounds_that_hold_and_the_bits_of_lloyd(simd):
-    @settings(max_examples=60)
+    @examples(60)
     @given(short(), st.sampled_from([1, 2]), st.sampled_from([0, 1, 70]))
     def check(data, n_threads, chunk_rows):
         rows, which = data
@@ -106,7 +107,7 @@ def test_any_run_has_bounds_that_hold_and_the_bits_of_lloyd(simd):
 def test_seeds_that_get_no_rows_leave_bounds_that_hold():
     """They stay where they are in the first move, in which all others become other vectors."""
 
-    @settings(max_examples=60)
+    @examples(60)
     @given(short())
     def check(data):
         rows, which = data
