@@ -30,7 +30,7 @@ class Options:
     seeds: int = 10
     repeats: int = 3
     threads: int | None = None
-    algorithms: Sequence[str] = ALGORITHMS
+    algorithms: Sequence[str] = tuple(ALGORITHMS)
     all_methods: bool = False
     machines: set[str] = field(default_factory=set)
     """What the fits that were asked for ran on, now or before."""
@@ -166,7 +166,11 @@ def argument_parser(program: str, description: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=_positive, help="for each fit (1)")
     parser.add_argument(
-        "--algorithms", nargs="+", choices=("auto", *ALGORITHMS), default=ALGORITHMS, metavar="A"
+        "--algorithms",
+        nargs="+",
+        choices=("auto", *ALGORITHMS),
+        default=tuple(ALGORITHMS),
+        metavar="A",
     )
     parser.add_argument(
         "--all-methods",

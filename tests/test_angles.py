@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans._algorithms.angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, grouped
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows, sums_of
 from arcmeans._engines.memory import MemoryEngine
@@ -19,6 +18,11 @@ from .support.angles import angles, around, chords, turn
 from .support.cases import CASES
 from .support.examples import examples
 from .support.fits import assert_same_bits
+
+ANGLE_ALGORITHMS = ("yinyang", "exponion", "shallot")
+NEIGHBORS, NEIGHBORS_FEATURES = 128, 32
+"""What ``cpp/core/algorithms/neighbors.hpp`` keeps of a center: up to 128 others, with copies of
+them up to 32 features."""
 
 # --- The arithmetic ---
 
@@ -88,9 +92,14 @@ def test_beyond_is_less_similar_by_twice_the_error():
 # --- The bounds, through whole runs ---
 
 
-def assert_bounds_hold(engine, centers, group_of):
+def grouping(groups, k):
+    """The group of each center."""
+    return np.array([groups.group_of(j) for j in range(k)])
+
+
+def assert_bounds_hold(engine, centers):
     """For every row that can move a center."""
-    rows, bounds, which = engine.rows, engine.algorithm, engine.rows.usable
+    rows, bounds, which = engine.rows, engine.state, engine.rows.usable
     values = rows.values.astype(np.float64)
     if rows.starts is not None:
         csr = (values, rows.by_rank[rows.features], rows.starts)
@@ -101,25 +110,24 @@ def assert_bounds_hold(engine, centers, group_of):
     own = np.arange(len(which)), engine.labels[which]
     # Near 0 and π the last bits of a cosine, the test's own, are many of its angle.
     margin = 1e-7
-    assert np.all(bounds.own[which] >= true[own] - margin)
+    assert np.all(bounds["own"][which] >= true[own] - margin)
     true[own] = np.inf
-    assert np.all(bounds.other[which] <= true.min(axis=1) + margin)
-    if bounds.groups is not None:
-        for g in range(bounds.n_groups):
-            left = bounds.groups[which, g] - bounds._center_groups.moved(g)
+    assert np.all(bounds["other"][which] <= true.min(axis=1) + margin)
+    if "groups" in bounds:
+        groups = engine.algorithm.groups
+        group_of = grouping(groups, engine.n_clusters)
+        for g in range(groups.size):
+            left = bounds["groups"].reshape(rows.n_rows, -1)[which, g] - groups.moved(g)
             assert np.all(left <= true[:, group_of == g].min(axis=1, initial=np.inf) + margin)
 
 
 def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
     centers = given_centers(rows, init, 1)
     engine = MemoryEngine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
-    group_of = grouped(
-        centers, rows.n_features, engine.algorithm.n_groups, 1, dense=rows.starts is None
-    )[0]
     for _ in range(passes):
         if engine.assign(centers).changed == 0:
             break
-        assert_bounds_hold(engine, centers, group_of)
+        assert_bounds_hold(engine, centers)
         engine.relocate(centers)
         centers.move(engine.sum_changes(), 1)
 
@@ -310,11 +318,14 @@ def test_counts_of_the_grouping(normals):
 def test_grouping_is_deterministic_and_groups_what_is_similar(normals):
     X, init = normals
     rows = unit_rows(X)
-    centers = place_rows(rows, unit_rows(init))
-    first, similarities = grouped(centers, rows.n_features, 20, 1, dense=True)
-    again, _ = grouped(centers, rows.n_features, 20, 3, dense=True)
+    found = []
+    for n_threads in (1, 3):
+        engine = MemoryEngine(rows, 200, EngineOptions("yinyang", n_threads, n_groups=20))
+        work = engine.assign(place_rows(rows, unit_rows(init)))
+        found.append(grouping(engine.algorithm.groups, 200))
+        assert work.center_similarities >= 200 * 20
+    first, again = found
     assert np.array_equal(first, again)
-    assert similarities >= 200 * 20
     unit = init / np.linalg.norm(init, axis=1, keepdims=True)
     within = np.mean([(unit[first == g] @ unit[first == g].T).mean() for g in set(first)])
     assert within > (unit @ unit.T).mean() + 0.3

@@ -8,13 +8,13 @@ from sklearn.base import clone
 from arcmeans import RowStore, SphericalKMeans
 from arcmeans._algorithms import auto
 from arcmeans._algorithms.options import EngineOptions
-from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.census import Summary, census_of, weigh
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.steps import SeedRows
 
+from .support.cases import sieve_bytes
 from .support.rows import topics
 
 
@@ -107,7 +107,7 @@ def test_auto_fits_into_memory(set_left):
     """Bounds, and centers with all of their features, take half of what there is at most."""
     dense = unit_rows(np.ones((10, 40)))
     short = unit_rows(sp.csr_array(np.eye(10, 30)))
-    needed = bound_bytes(10, 100, dense=True)
+    needed = sieve_bytes(10, 100, dense=True)
     for left, expected in ((2 * needed, "sieve"), (2 * needed - 2, "lloyd")):
         set_left(left)
         assert auto.chosen(dense, 100, 1).algorithm == expected
@@ -123,24 +123,24 @@ def test_little_is_kept_without_asking(monkeypatch):
     monkeypatch.setattr(auto, "available", lambda: asked.append(True) or 0)
     assert auto.chosen(rows, 100, 1).algorithm == "sieve"
     assert not asked
-    monkeypatch.setattr(auto, "NOT_ASKED", bound_bytes(10, 100, dense=True) - 1)
+    monkeypatch.setattr(auto, "NOT_ASKED", sieve_bytes(10, 100, dense=True) - 1)
     assert auto.chosen(rows, 100, 1).algorithm == "lloyd"
     assert asked
 
 
 def test_what_bounds_take():
     """32 up to 1024 centers; one for each center of up to 128 where rows are sparse."""
-    assert [bound_bytes(1, k, dense=False) for k in (70, 129, 1024, 1025)] == [196, 68, 68, 132]
-    assert [bound_bytes(1, k, dense=True) for k in (70, 129, 1024, 1025)] == [68, 68, 68, 132]
+    assert [sieve_bytes(1, k, dense=False) for k in (70, 129, 1024, 1025)] == [196, 68, 68, 132]
+    assert [sieve_bytes(1, k, dense=True) for k in (70, 129, 1024, 1025)] == [68, 68, 68, 132]
 
 
 @pytest.mark.parametrize("k", [1, 32, 33, 70, 140])
 def test_bounds_are_kept_where_they_fit(k, set_left):
     rows = unit_rows(sp.csr_array(np.ones((140, 30))))
-    needed = bound_bytes(140, k, dense=False)
-    kept = MemoryEngine(rows, k, EngineOptions("sieve")).algorithm
-    assert kept.uppers.ctypes.data % 64 == 0  # a row's bounds are whole cache lines
-    assert needed == kept.lower.nbytes + kept.uppers.nbytes
+    needed = sieve_bytes(140, k, dense=False)
+    state = MemoryEngine(rows, k, EngineOptions("sieve")).state
+    assert state["uppers"].ctypes.data % 64 == 0  # a row's bounds are whole cache lines
+    assert needed == state["lower"].nbytes + state["uppers"].nbytes
     for left, keep in ((2 * needed, True), (2 * needed - 1, False), (0, False), (None, True)):
         set_left(left)
         assert auto.chosen(rows, k, 1) == EngineOptions("sieve", keep_bounds=keep)

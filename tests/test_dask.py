@@ -17,13 +17,14 @@ from distributed import Client, LocalCluster, WorkerPlugin
 import arcmeans
 import arcmeans.dask
 from arcmeans import RowStore, SphericalKMeans
-from arcmeans._algorithms.registry import ALGORITHMS
+from arcmeans._algorithms.registry import ALGORITHMS, registered
 from arcmeans._rows.rows import concatenated
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.methods import METHODS
 from arcmeans.dask._blocks import blocks_of
 from arcmeans.dask._place import DaskPlace
 
+from .support.brute_force import BruteForceRecord
 from .support.cases import CASES
 from .support.dask_processes import schedule, start, work
 from .support.fits import BreakError, assert_same_fit, break_at
@@ -85,6 +86,14 @@ class TestFit:
         assert_same_fit(model.fit(blocks(X, *PARTITIONINGS[partitioning])), local)
         sizes = np.diff([0, *PARTITIONINGS[partitioning], 300])
         assert model.labels_.chunks == (tuple(sizes),)
+
+    def test_an_algorithm_written_in_python(self, client):
+        X = with_zero_rows(text_like(), 4, 150)
+        options = {"n_clusters": 7, "random_state": 2, "init": "k-means++"}
+        local = SphericalKMeans(**options, algorithm="lloyd").fit(X)
+        with registered(BruteForceRecord()):
+            model = arcmeans.dask.SphericalKMeans(**options, algorithm="brute-force")
+            assert_same_fit(model.fit(blocks(X, *PARTITIONINGS["skewed"])), local)
 
     @pytest.mark.parametrize(
         ("kind", "algorithm", "empty_cluster"),

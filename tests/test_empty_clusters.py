@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from arcmeans import SphericalKMeans
-from arcmeans._algorithms.angles import ANGLE_ALGORITHMS
 from arcmeans._algorithms.options import EngineOptions
+from arcmeans._algorithms.problem import Problem
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._algorithms.sieve import UNKNOWN
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.given import given_centers
@@ -20,6 +19,10 @@ def passed(X, init, algorithm="lloyd"):
     engine = MemoryEngine(rows, len(init), EngineOptions(algorithm))
     engine.assign(centers)
     return engine, centers
+
+
+def problem(X, n_clusters):
+    return Problem(n_rows=len(X), n_features=X.shape[1], n_clusters=n_clusters, sparse=False)
 
 
 def test_the_least_similar_rows_move():
@@ -37,18 +40,15 @@ def test_bounds_of_a_moved_row_are_forgotten(algorithm):
     engine, centers = passed(X, np.array([[1.0, 0.0], [-1.0, 0.0]]), algorithm)
     engine.relocate(centers)
     assert engine.labels.tolist() == [0, 0, 0, 1, 0]
-    if algorithm == "sieve":
-        assert engine.algorithm.lower[3] == UNKNOWN
-        return
-    if algorithm == "tally":
-        assert (engine.algorithm.lower[3], engine.algorithm.upper[3]) == (-1.0, 1.0)
-        return
-    if algorithm in ANGLE_ALGORITHMS:
-        assert (engine.algorithm.own[3], engine.algorithm.other[3]) == (np.pi, 0.0)
-        assert engine.algorithm.groups is None or np.all(engine.algorithm.groups[3] == 0.0)
-        return
-    assert engine.algorithm.lower[3] == -1.0
-    assert engine.algorithm.upper is None or engine.algorithm.upper[3] == 1.0
+    nothing_known = {a.name: a.initial for a in ALGORITHMS[algorithm].row_state(problem(X, 2))}
+    if algorithm in (
+        "elkan",
+        "simplified-elkan",
+    ):  # u(i,j) holds whatever the label
+        del nothing_known["uppers"]
+    for name in set(nothing_known) - {"seconds"}:  # any center will do for the second nearest
+        if nothing_known[name] is not None:
+            assert np.all(engine.state[name][3] == nothing_known[name])
 
 
 def test_never_two_rows_of_one_direction():

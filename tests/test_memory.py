@@ -21,7 +21,7 @@ MIB = 2**20
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_required_covers_what_the_engine_allocates(algorithm):
     engine = MemoryEngine(unit_rows(X), 7, EngineOptions(algorithm))
-    kept = [*vars(engine).values(), *vars(engine.algorithm).values()]
+    kept = [*vars(engine).values(), *engine.state.values()]
     arrays = [a for a in kept if isinstance(a, np.ndarray)]
     required = memory.required(algorithm, 50, 7, 4)
     assert sum(a.nbytes for a in arrays) <= required

@@ -63,8 +63,9 @@ def test_changes_of_parts_add_up(dense):
     for here in (slice(0, 120), slice(120, 120), slice(120, 300)):
         part = rows_of_part(rows_of(X, here, dense), census_like(rows), None, 1)
         changes = collected(part, previous[here], labels[here], k)
-        total.add(*vars(to_arrays(changes, k)).values(), rows.n_features, 2)
-        streamed.collect(part.native(), previous[here], labels[here], 2, here.start > 0)
+        entries_of = vars(to_arrays(changes, k)).values()
+        total.add(*entries_of, n_features=rows.n_features, n_threads=2)
+        streamed.collect(part.native(), previous[here], labels[here], 2, add=here.start > 0)
     assert entries(total, k) == whole
     assert entries(streamed, k) == whole
     assert entries(from_arrays(to_arrays(total, k), rows.n_features), k) == whole

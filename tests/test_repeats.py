@@ -159,7 +159,7 @@ def test_rows_without_a_direction_are_left_alone(simd):
     engine.assign(centers)
     before = engine.labels.copy()
     anything = np.arange(2**16).astype(np.uint16).view(np.int16)
-    engine.algorithm.uppers[: 2**16] = anything[:, None]
+    engine.state["uppers"][: 2**16] = anything[:, None]
     engine.assign(centers)
     assert np.array_equal(engine.labels, before)
     assert np.all(before[: 2**16] == -1)

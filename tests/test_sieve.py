@@ -63,7 +63,7 @@ def filtered(rows, centers, n_frequent):
     engine.assign(centers)
     filters, reference = errors_of(rows, centers)
     error = (filters[:, 0] + 3 * reference).astype(np.float32)
-    found = lower_now(engine.algorithm, slice(None), engine.labels) + 2 / (FINE * UNIT) + error
+    found = lower_now(engine, slice(None), engine.labels) + 2 / (FINE * UNIT) + error
     return found, filters[:, 0]
 
 
@@ -267,7 +267,7 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine.algorithm._moves.rises) > steps / 200 * 2**16 / UNIT
+    assert np.median(engine.algorithm.moves.rises) > steps / 200 * 2**16 / UNIT
     assert 0.1 < skipped / (steps * len(X)) < 0.9
 
 

@@ -63,7 +63,7 @@ def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
         moved = np.array(centers.chords)
         engine.assign(centers)
         centers.move(engine.sum_changes(), 1)
-    moves = engine.algorithm._moves
+    moves = engine.algorithm.moves
     assert moves.told
     assert np.count_nonzero(moved) > 0.5 * k
     assert np.all(moves.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
@@ -107,7 +107,7 @@ def test_losses_that_share_a_lane_do_not_overflow():
     centers.move(engine.sum_changes(), 1)
     assert centers.chords[1::4].min() > 0.3
     work = engine.assign(centers)
-    assert engine.algorithm._moves.told
+    assert engine.algorithm.moves.told
     assert work.lines > work.similarities / LINE  # the row visited the drifts too
     assert_bounds_hold(engine, centers, full(rows))
 
@@ -145,7 +145,7 @@ def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
         assert work.changed > 0
         assert np.array_equal(engine.labels, best_by_reference(rows, centers, k))
         assert_bounds_hold(engine, centers, values)
-        before, places = places, np.array(engine.algorithm._moves.places)
+        before, places = places, np.array(engine.algorithm.moves.places)
         assert np.array_equal(np.sort(places), np.arange(k))
         if not np.array_equal(places, before):
             changed.append(number)
@@ -181,7 +181,7 @@ def test_drifts_below_one_step_add_up():
         engine.assign(pushed.centers)
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows).astype(np.float64))
-    told = engine.algorithm._moves.rise_rooms
+    told = engine.algorithm.moves.rise_rooms
     assert np.count_nonzero(told) > 0.9 * len(told)
 
 
@@ -207,7 +207,7 @@ def test_shares_of_what_was_add_up(n_frequent):
         labels[2 * k : 2 * k + step * k] = np.arange(step * k) % k
         pushed.push(labels)
         engine.assign(pushed.centers)
-        told += engine.algorithm._moves.told
+        told += engine.algorithm.moves.told
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows))
     assert told >= 2 * steps - 2

@@ -13,12 +13,11 @@ import scipy.sparse as sp
 
 from arcmeans import RowStore, SphericalKMeans, seed
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans._algorithms.sieve import bound_bytes
 from arcmeans._rows.store_header import HEADER
 from arcmeans._seeding.methods import METHODS
 
 from .support import processes
-from .support.cases import CASES
+from .support.cases import CASES, sieve_bytes
 from .support.fits import BreakError, assert_same_fit, break_at
 from .support.marks import measures_memory
 from .support.rows import text_like, with_zero_rows
@@ -214,7 +213,7 @@ class TestFit:
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("weights", [None, "whole", "real"])
     def test_the_same_seeds(self, method, weights, tmp_path):
-        algorithms = ALGORITHMS[[None, "whole", "real"].index(weights) :: 3]  # each once
+        algorithms = tuple(ALGORITHMS)[[None, "whole", "real"].index(weights) :: 3]  # each once
         X = with_zero_rows(text_like(), 4, 250)
         if weights is not None:
             rng = np.random.default_rng(0)
@@ -380,7 +379,7 @@ def test_the_sieve_keeps_bounds_that_fit(tmp_path):
     store = stored(tmp_path, X)
     options = {"n_clusters": k, "random_state": 0, "algorithm": "sieve", "init": "random"}
     local = SphericalKMeans(**options).fit(X)
-    room = bound_bytes(n, k, dense=False) * 4 // 3 + 4
+    room = sieve_bytes(n, k, dense=False) * 4 // 3 + 4
     assert X.nnz * 12 > 2 * (room // 4)  # at least three chunks
     for limit, visited in ((room, local.trace_["lines"]), (room - 8, n * lines)):
         model = SphericalKMeans(**options, memory_limit=limit).fit(store)
@@ -393,7 +392,7 @@ def test_auto_keeps_to_the_limit(tmp_path):
     """Dense rows without room for bounds are lloyd's, which counts no lines."""
     X = np.random.default_rng(0).random((200, 40))
     store = RowStore.write(tmp_path / "rows", [X])
-    for limit, sieve in ((bound_bytes(200, 96, dense=True) * 4 // 3 + 4, True), (10_000, False)):
+    for limit, sieve in ((sieve_bytes(200, 96, dense=True) * 4 // 3 + 4, True), (10_000, False)):
         model = SphericalKMeans(96, init="random", random_state=0, memory_limit=limit).fit(store)
         assert np.any(model.trace_["lines"] > 0) == sieve
 

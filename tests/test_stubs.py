@@ -10,7 +10,7 @@ import pytest
 
 from arcmeans import _core
 
-STUB = ast.parse(Path(_core.__file__).with_name("_baseline.pyi").read_text())
+STUB = ast.parse(Path(_core.__file__).with_name("native.pyi").read_text())
 
 
 def stubbed(body: list[ast.stmt], of: str = "") -> Iterator[tuple[str, int | None]]:
@@ -18,7 +18,7 @@ def stubbed(body: list[ast.stmt], of: str = "") -> Iterator[tuple[str, int | Non
     for node in body:
         if isinstance(node, ast.FunctionDef):
             is_property = "property" in map(ast.unparse, node.decorator_list)
-            arguments = len(node.args.posonlyargs) + len(node.args.args)
+            arguments = sum(map(len, (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)))
             yield of + node.name, None if is_property else arguments
         elif isinstance(node, ast.ClassDef):
             yield node.name, None
@@ -53,7 +53,7 @@ def n_arguments(signature: str) -> int:
         if depth < 0:
             break
         outer += character if depth == 0 else ""
-    return sum(part.strip() not in ("", "/") for part in outer.split(","))
+    return sum(part.strip() not in ("", "/", "*") for part in outer.split(","))
 
 
 @pytest.mark.parametrize("simd", _core.available())

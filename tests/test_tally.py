@@ -23,7 +23,7 @@ LONGEST = 2**13
 
 def assert_bounds_hold(engine, centers):
     """For every row with a direction, but for the last bits of float64."""
-    rows, bounds = engine.rows, engine.algorithm
+    rows, bounds = engine.rows, engine.state
     which = np.flatnonzero(rows.zero == 0)
     values = full(rows).astype(np.float64)[which]
     values /= np.linalg.norm(values, axis=1, keepdims=True)
@@ -33,7 +33,7 @@ def assert_bounds_hold(engine, centers):
     similarity = cosines[own]
     cosines[own] = -np.inf
     others = np.max(cosines, axis=1)
-    lower, upper = (b[which].astype(np.float64) for b in (bounds.lower, bounds.upper))
+    lower, upper = (bounds[name][which].astype(np.float64) for name in ("lower", "upper"))
     assert np.all(upper >= np.maximum(others, 0.0) - 1e-14)
     assert np.all(lower - upper <= similarity - np.maximum(others, -1.0) + 1e-14)
 

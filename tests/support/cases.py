@@ -6,6 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from arcmeans._algorithms.problem import Problem
+from arcmeans._algorithms.registry import ALGORITHMS, row_bytes
+
 
 @dataclass(frozen=True)
 class Case:
@@ -146,3 +149,9 @@ CASES = {
         cancelling,
     )
 }
+
+
+def sieve_bytes(n_rows, n_clusters, dense):
+    """What the sieve's bounds take."""
+    problem = Problem(n_rows=n_rows, n_features=1, n_clusters=n_clusters, sparse=not dense)
+    return row_bytes(ALGORITHMS["sieve"], problem)

@@ -42,31 +42,34 @@ def now(stored, risen):
     return (stored.astype(np.int64) + units + 2**15) % 2**16 - 2**15
 
 
-def lower_now(kept, rows, labels):
+def lower_now(engine, rows, labels):
     """Lower bounds as the core reads them, but for the rounding to whole units."""
-    fallen = np.ceil(kept._moves.falls * FINE * UNIT * (1 + 2.0**-40)).astype(np.int64)[labels]
-    return (kept.lower[rows] - fallen).astype(np.int32).astype(np.longdouble) / (FINE * UNIT)
+    falls = engine.algorithm.moves.falls * FINE * UNIT * (1 + 2.0**-40)
+    lower = engine.state["lower"][rows] - np.ceil(falls).astype(np.int64)[labels]
+    return lower.astype(np.int32).astype(np.longdouble) / (FINE * UNIT)
 
 
 def assert_bounds_hold(engine, centers, values, tight=False):
     """With the margin that makes them bounds on sim64 too."""
-    rows, kept, k = engine.rows, engine.algorithm, engine.n_clusters
+    rows, k = engine.rows, engine.n_clusters
     here = np.flatnonzero(rows.zero == 0)
     true = products(values[here], centers, k)
     label = engine.labels[here]
     each = np.arange(len(here))
     filters, margin = (e[here] for e in errors_of(rows, centers))
     own = true[each, label]
-    assert np.all(np.maximum(lower_now(kept, here, label), -2) <= own - 2 * margin)
+    assert np.all(np.maximum(lower_now(engine, here, label), -2) <= own - 2 * margin)
     groups = _core.native.LineGroups(k, rows.starts is None)
-    assert_groups_bounded(groups, kept, here, true, label, margin, filters if tight else None)
+    assert_groups_bounded(groups, engine, here, true, label, margin, filters if tight else None)
 
 
-def assert_groups_bounded(groups, kept, here, true, label, margin, filters):
+def assert_groups_bounded(groups, engine, here, true, label, margin, filters):
     """A bound for each group of centers, without the own."""
     each = np.arange(len(here))
-    of = np.array([groups.of(place) for place in kept._moves.places])
-    uppers = now(kept.uppers[here, : groups.count], np.asarray(kept._moves.rises)) / UNIT
+    moves = engine.algorithm.moves
+    of = np.array([groups.of(place) for place in moves.places])
+    stored = engine.state["uppers"][here, : groups.count]
+    uppers = now(stored, np.asarray(moves.rises)) / UNIT
     true[each, label] = -2
     for group in np.unique(of):
         members = np.flatnonzero(of == group)
@@ -91,7 +94,7 @@ def check_run(rows, which, passes=12, **options):
         work = engine.assign(centers)
         assert work.changed == lloyd.assign(reference).changed
         assert np.array_equal(engine.labels, lloyd.labels)
-        if engine.algorithm.uppers is not None:
+        if "uppers" in engine.state:
             assert_bounds_hold(engine, centers, values, tight=number == 0)
         if work.changed == 0:
             break

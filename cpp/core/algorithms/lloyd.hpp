@@ -12,8 +12,8 @@ namespace arcmeans {
 template <class RowsOf>
 class Lloyd {
  public:
-  Lloyd(const RowsOf& rows, const Centers& centers, const RowState& state,
-        const PassOptions& options, Work& work)
+  Lloyd(const RowsOf& rows, const Centers& centers, const Labels& state, const PassOptions& options,
+        Work& work)
       : rows_(rows),
         centers_(centers),
         state_(state),
@@ -64,7 +64,7 @@ class Lloyd {
 
   const RowsOf& rows_;
   const Centers& centers_;
-  const RowState& state_;
+  const Labels& state_;
   Work& work_;
   const Panels& panels_;
   PanelVisits<RowsOf, Top> visits_;

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/centers/centers.hpp"
+#include "core/algorithms/algorithm.hpp"
 #include "core/layouts/lines.hpp"
 #include "core/moves/turns.hpp"
 #include "core/support/prefetch.hpp"
@@ -27,6 +27,13 @@ class CenterNeighbors {
   CenterNeighbors(int n_centers, std::int32_t n_features);
   CenterNeighbors(const CenterNeighbors&) = delete;
   CenterNeighbors& operator=(const CenterNeighbors&) = delete;
+
+  // What the lists take.
+  static std::int64_t bytes_for(const Problem& problem) {
+    const bool lines = problem.n_features <= kMostFeaturesForLines;
+    const std::int64_t line_bytes = lines ? 4 * (std::int64_t{problem.n_features} + 1) : 0;
+    return (600 + kMost * line_bytes) * problem.n_clusters;
+  }
 
   // Returns the number of similarities computed.
   std::int64_t update(const Centers& centers, const TurnAngles& turns, int n_threads);

@@ -6,51 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/centers/centers.hpp"
+#include "core/algorithms/algorithm.hpp"
 #include "core/layouts/panels.hpp"
-#include "core/rows/rows.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
-
-// What one pass over the rows did. Counted where it happens, always.
-struct Work {
-  std::int64_t similarities = 0;         // row–center pairs computed
-  std::int64_t lines = 0;                // visits of a row to a cache line of centers
-  std::int64_t center_similarities = 0;  // center–center pairs computed
-  std::int64_t reused = 0;               // row–center pairs known from the seeding
-  std::int64_t exact_decisions = 0;      // rows whose float32 similarities could not decide
-  std::int64_t skipped_by_bounds = 0;    // rows kept without leaving the bounds u and l
-  std::int64_t skipped_by_centers = 0;   // rows kept by s(a) ≤ l
-  std::int64_t changed = 0;              // rows with another label than before
-
-  void add(const Work& other) {
-    similarities += other.similarities;
-    lines += other.lines;
-    center_similarities += other.center_similarities;
-    reused += other.reused;
-    exact_decisions += other.exact_decisions;
-    skipped_by_bounds += other.skipped_by_bounds;
-    skipped_by_centers += other.skipped_by_centers;
-    changed += other.changed;
-  }
-};
-
-// What is kept for each row between two passes. The bounds an algorithm does not keep are null.
-struct RowState {
-  std::int32_t* labels = nullptr;    // a(i); −1: no label yet, or no direction
-  std::int32_t* previous = nullptr;  // out: the labels before the pass
-  double* lower = nullptr;           // l(i) ≤ cos to the own center
-  float* uppers = nullptr;           // u(i,j), [row][center]
-  double* upper = nullptr;           // u(i) ≥ cos to every other center
-};
-
-struct PassOptions {
-  int n_threads = 1;
-  std::int64_t chunk_rows = 0;  // that a thread takes at a time; 0: what suits the algorithm
-
-  std::int64_t rows_at_a_time() const { return chunk_rows > 0 ? chunk_rows : 1024; }
-};
 
 // The best center of a row and bounds on what it and the others reach.
 struct Best {
@@ -116,8 +76,8 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
 
 // A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
 // labels, writing them over the old ones.
-template <class RowsOf, class State, class MakeVisitor>
-Work pass_over_rows(const RowsOf& rows, const State& state, const PassOptions& options,
+template <class RowsOf, class MakeVisitor>
+Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& options,
                     const MakeVisitor& make_visitor) {
   std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));
@@ -139,10 +99,11 @@ Work pass_over_rows(const RowsOf& rows, const State& state, const PassOptions& o
 }
 
 // Visitors that take one row at a time derive from this and define `int label(i, row, label)`.
-template <class Visitor, class RowsOf>
+// `State` is the labels, and what else is kept of each row.
+template <class Visitor, class RowsOf, class State = Labels>
 class RowVisitor {
  public:
-  RowVisitor(const RowsOf& rows, const Centers& centers, const RowState& state, Work& work)
+  RowVisitor(const RowsOf& rows, const Centers& centers, const State& state, Work& work)
       : rows_(rows),
         centers_(centers),
         state_(state),
@@ -174,7 +135,7 @@ class RowVisitor {
 
   const RowsOf& rows_;
   const Centers& centers_;
-  const RowState& state_;
+  const State& state_;
   Work& work_;
 
  private:

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/algorithms/algorithm.hpp"
+
 namespace arcmeans {
 
-struct SieveState {
+struct SieveState : Labels {
   // Of rows of which nothing is known.
   static constexpr std::int32_t kUnknown = std::numeric_limits<std::int32_t>::min();
 
-  std::int32_t* labels = nullptr;
-  std::int32_t* previous = nullptr;  // out: the labels before the pass
-  std::int32_t* lower = nullptr;     // on the own center, in 256ths of a unit, plus its fall
-  std::int16_t* uppers = nullptr;    // in units less the rise, [row][group]; null: not kept
+  std::int32_t* lower = nullptr;   // on the own center, in 256ths of a unit, plus its fall
+  std::int16_t* uppers = nullptr;  // in units less the rise, [row][group]; null: not kept
 };
 
 }  // namespace arcmeans

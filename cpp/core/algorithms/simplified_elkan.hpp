@@ -12,15 +12,20 @@
 
 namespace arcmeans {
 
+struct ElkanState : Labels {
+  double* lower;  // l(i) ≤ cos to the own center
+  float* uppers;  // u(i,j) ≥ cos to center j, [row][center]
+};
+
 // `Tests` may keep a row at a glance (s(a) ≤ l) or exclude a center (cc(a,j) ≤ l).
 template <class RowsOf, class Tests>
-class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
-  using Base = RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf>;
+class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf, ElkanState> {
+  using Base = RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf, ElkanState>;
   using typename Base::Row;
   using typename Base::Value;
 
  public:
-  ElkanVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
+  ElkanVisitor(const RowsOf& rows, const Centers& centers, const ElkanState& state,
                const Tests& tests, Work& work)
       : Base(rows, centers, state, work), tests_(tests), turns_(centers) {}
 
@@ -89,13 +94,41 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf> {
   Turns turns_;
 };
 
-template <class RowsOf>
-Work simplified_elkan(const RowsOf& rows, const Centers& centers, const RowState& state,
-                      const PassOptions& options) {
-  const NoCenterTests tests;
-  return pass_over_rows(rows, state, options, [&](Work& work) {
-    return ElkanVisitor<RowsOf, NoCenterTests>(rows, centers, state, tests, work);
-  });
-}
+// What both algorithms do beside their passes.
+class ElkanBounds : public Algorithm {
+ public:
+  ElkanBounds(const Problem& problem, const RowState& state)
+      : n_rows_(problem.n_rows),
+        n_clusters_(problem.n_clusters),
+        lower_(static_cast<double*>(state[0])),
+        uppers_(static_cast<float*>(state[1])) {}
+
+  static std::vector<StateArray> row_state(const Problem& problem) {
+    return {{"lower", NumberType::float64, 1, -1.0},
+            {"uppers", NumberType::float32, problem.n_clusters, 1.0}};
+  }
+
+  void adopt(const std::int32_t* labels, const double* lower, const double* upper) override {
+    for (std::int64_t i = 0; i < n_rows_; ++i) {
+      lower_[i] = lower[i];
+      float* uppers = uppers_ + i * n_clusters_;
+      std::fill_n(uppers, n_clusters_, rounded_up(upper[i]));
+      if (labels[i] >= 0) uppers[labels[i]] = 1.0F;
+    }
+  }
+  // u(i,j) says nothing of labels.
+  void forget(const std::int64_t* rows, std::int64_t n) override {
+    for (std::int64_t at = 0; at < n; ++at) lower_[rows[at]] = -1.0;
+  }
+
+ protected:
+  ElkanState with(const Labels& labels) const { return {labels, lower_, uppers_}; }
+
+ private:
+  std::int64_t n_rows_;
+  int n_clusters_;
+  double* lower_;
+  float* uppers_;
+};
 
 }  // namespace arcmeans

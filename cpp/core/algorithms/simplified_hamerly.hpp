@@ -47,15 +47,20 @@ class ExtremeTurns {
   Two far_, near_;
 };
 
+struct HamerlyState : Labels {
+  double* lower;  // l(i) ≤ cos to the own center
+  double* upper;  // u(i) ≥ cos to every other center
+};
+
 // `Tests` may keep a row at a glance (s(a) ≤ l).
 template <class RowsOf, class Tests>
-class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf> {
-  using Base = RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf>;
+class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf, HamerlyState> {
+  using Base = RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf, HamerlyState>;
   using typename Base::Row;
   using typename Base::Value;
 
  public:
-  HamerlyVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
+  HamerlyVisitor(const RowsOf& rows, const Centers& centers, const HamerlyState& state,
                  const Tests& tests, HamerlyUpdate update, Work& work)
       : Base(rows, centers, state, work), tests_(tests), update_(update), turns_(centers) {}
 
@@ -101,13 +106,39 @@ class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf> 
   ExtremeTurns extremes_{turns_};
 };
 
-template <class RowsOf>
-Work simplified_hamerly(const RowsOf& rows, const Centers& centers, const RowState& state,
-                        const PassOptions& options, HamerlyUpdate update) {
-  const NoCenterTests tests;
-  return pass_over_rows(rows, state, options, [&](Work& work) {
-    return HamerlyVisitor<RowsOf, NoCenterTests>(rows, centers, state, tests, update, work);
-  });
-}
+// What both algorithms do beside their passes.
+class HamerlyBounds : public Algorithm {
+ public:
+  HamerlyBounds(const Problem& problem, const RowState& state)
+      : n_rows_(problem.n_rows),
+        update_(problem.hamerly_update),
+        lower_(static_cast<double*>(state[0])),
+        upper_(static_cast<double*>(state[1])) {}
+
+  static std::vector<StateArray> row_state(const Problem&) {
+    return {{"lower", NumberType::float64, 1, -1.0}, {"upper", NumberType::float64, 1, 1.0}};
+  }
+
+  void adopt(const std::int32_t*, const double* lower, const double* upper) override {
+    std::copy_n(lower, n_rows_, lower_);
+    std::copy_n(upper, n_rows_, upper_);
+  }
+  void forget(const std::int64_t* rows, std::int64_t n) override {
+    for (std::int64_t at = 0; at < n; ++at) {
+      lower_[rows[at]] = -1.0;
+      upper_[rows[at]] = 1.0;
+    }
+  }
+
+ protected:
+  HamerlyState with(const Labels& labels) const { return {labels, lower_, upper_}; }
+  HamerlyUpdate update() const { return update_; }
+
+ private:
+  std::int64_t n_rows_;
+  HamerlyUpdate update_;
+  double* lower_;
+  double* upper_;
+};
 
 }  // namespace arcmeans

@@ -21,11 +21,9 @@
 
 namespace arcmeans {
 
-struct TallyState {
-  std::int32_t* labels = nullptr;
-  std::int32_t* previous = nullptr;  // out: the labels before the pass
-  float* lower = nullptr;            // l(i)
-  float* upper = nullptr;            // u(i), not below 0 once a row was visited
+struct TallyState : Labels {
+  float* lower = nullptr;  // l(i)
+  float* upper = nullptr;  // u(i), not below 0 once a row was visited
 };
 
 template <class RowsOf>

@@ -1,231 +1,30 @@
-// `yinyang` on the sphere (after Ding, Zhao, Shen, Musuvathi and Mytkowicz, ICML 2015): the centers
-// are in groups, from one (as Hamerly) to k (as Elkan).
-//
-// Bounds, as angles: own(i) on the own center, other(i) on all others, and one for each group on
-// its centers without the own. A row with other(i) beyond own(i) keeps its label: one addition and
-// one subtraction. Where that fails, own(i) is made tight; where it still fails, the groups whose
-// bound reaches own(i) are visited, each by one visit to its lines, and their bounds are found
-// anew. The bound of a group falls by the cumulative movement of that group, taken off when it is
-// read; bounds that are not read cost nothing.
-// The third filter of the paper, a test for each center of a group by its own movement, is left
-// out: the center of a group that moved most never passes it, so the line it is in is visited
-// anyway, and the fifteen others with it at no cost.
-// Memory: 24 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
+// `yinyang` as an object, for the tests of its bounds; yinyang.cpp says what it is.
 #pragma once
 
+#include <memory>
+
+#include "core/algorithms/angle_bounds.hpp"
 #include "core/algorithms/center_groups.hpp"
-#include "core/algorithms/row_loop.hpp"
 
 namespace arcmeans {
 
-template <class RowsOf>
-class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
-  using Base = RowVisitor<YinyangVisitor<RowsOf>, RowsOf>;
-  using typename Base::Row;
-  using typename Base::Value;
-
+class Yinyang final : public AngleBounds {
  public:
-  YinyangVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
-                 const AngleState& angles, const CenterGroups& groups, const TurnAngles& turns,
-                 Work& work)
-      : Base(rows, centers, state, work),
-        angles_(angles),
-        groups_(groups),
-        turns_(turns),
-        reached_(static_cast<std::size_t>(groups.size())),
-        tops_(reached_.size()),
-        bounds_(reached_.size()) {}
+  Yinyang(const Problem& problem, const RowState& state);
 
-  int label(std::int64_t i, const Row& row, int label) {
-    const double error = reference_error<Value>(row.size);
-    Search search{row, error, panel_error(row.size)};
-    double& own = angles_.own[i];
-    double& other = angles_.other[i];
-    if (label >= 0) {
-      own += turns_[label];                // Eq. (6), as an angle
-      other -= turns_.largest_but(label);  // Eq. (7) with p′, as an angle
-      if (other > beyond(own, error)) {
-        ++this->work_.skipped_by_bounds;
-        return label;
-      }
-      search.found(label, this->similarity(row, label));
-      own = search.own;
-      if (other > search.limit) return label;
-    }
-    other = visit_groups(search, angles_.groups + i * groups_.size());
-    own = search.own;
-    return search.label;
-  }
+  static std::vector<StateArray> row_state(const Problem& problem);
+
+  Work assign(const Rows& rows, Centers& centers, const Labels& labels,
+              const PassOptions& options) override;
+  void adopt(const std::int32_t* labels, const double* lower, const double* upper) override;
+  void forget(const std::int64_t* rows, std::int64_t n) override;
+
+  // None before the first pass.
+  const CenterGroups* groups() const { return groups_.get(); }
 
  private:
-  // The best center of a row so far.
-  struct Search {
-    const Row& row;
-    double error;        // of the reference similarity
-    double panel_error;  // of a line, to the reference similarity
-    int label = -1;
-    double similarity = -std::numeric_limits<double>::infinity();  // sim64
-    double own = kPi;                                              // ≥ the angle to it
-    double limit = std::numeric_limits<double>::infinity();  // centers beyond are less similar
-    bool contested = false;
-
-    void found(int center, double exact) {
-      label = center;
-      similarity = exact;
-      own = angle_at_most(exact - error);
-      limit = beyond(own, error);
-    }
-  };
-  struct Former {
-    int center;
-    double similarity;
-  };
-
-  // Visits the groups that the limit reaches. Returns the bound on all centers but the best.
-  double visit_groups(Search& search, float* kept_angles) {
-    double others = std::numeric_limits<double>::infinity();
-    const int n_reached = reach(kept_angles, search.limit, others);
-    const auto visited = static_cast<std::size_t>(n_reached);
-    formers_.clear();
-    auto top = static_cast<double>(kNoCenter);
-    for (std::size_t r = 0; r < visited; ++r) {
-      tops_[r] = largest_in(search, reached_[r]);
-      top = std::max(top, tops_[r]);
-      this->work_.similarities += groups_.count(reached_[r]) - has_best(search, reached_[r]);
-    }
-    const double margin = search.panel_error;
-    if (top >= search.similarity - margin) {  // some center may be better: sim64 decides
-      for (std::size_t r = 0; r < visited; ++r) {
-        if (tops_[r] < std::max(top - margin, search.similarity) - margin) continue;
-        choose(search, reached_[r]);
-        tops_[r] = largest_in(search, reached_[r]);
-      }
-    }
-    this->work_.exact_decisions += search.contested;
-
-    for (std::size_t r = 0; r < visited; ++r) {
-      bounds_[r] = angle_at_least(tops_[r] + margin + search.error);
-    }
-    for (std::size_t r = 0; r < visited; ++r) {
-      if (tops_[r] == static_cast<double>(kNoCenter))
-        bounds_[r] = std::numeric_limits<double>::infinity();
-      kept_angles[reached_[r]] = kept(bounds_[r], groups_.moved(reached_[r]));
-      others = std::min(others, bounds_[r]);
-    }
-    for (const Former& former : formers_) {  // now one of the others of its group
-      const int g = groups_.group_of(former.center);
-      const double angle = angle_at_least(former.similarity + search.error);
-      kept_angles[g] = std::min(kept_angles[g], kept(angle, groups_.moved(g)));
-      others = std::min(others, angle);
-    }
-    return others;
-  }
-
-  // The groups within the limit; `others` becomes the least bound of the rest.
-  int reach(const float* kept_angles, double limit, double& others) {
-    const float reaches = limit_for_kept(limit);
-    const float* moved = groups_.moved_up();
-    const int n_groups = groups_.size();
-    if (const float least = least_left(kept_angles, moved, n_groups); least > reaches) {
-      others = left_of_kept(least);
-      return 0;
-    }
-    float least = std::numeric_limits<float>::infinity();
-    int n = 0;
-    for (int g = 0; g < n_groups; ++g) {
-      const float left = kept_angles[g] - moved[g];
-      const bool within = !(left > reaches);
-      reached_[static_cast<std::size_t>(n)] = g;
-      n += within;
-      least = within || left > least ? least : left;
-    }
-    others = left_of_kept(least);
-    return n;
-  }
-
-  static float least_left(const float* kept_angles, const float* moved, int n) {
-    Floats most = splat(-std::numeric_limits<float>::infinity());
-    int g = 0;
-    for (; g + kVectorFloats <= n; g += kVectorFloats) {
-      most = larger(most, load(moved + g) - load(kept_angles + g));
-    }
-    float least = -largest(most);
-    for (; g < n; ++g) least = std::min(least, kept_angles[g] - moved[g]);
-    return least;
-  }
-
-  bool has_best(const Search& search, int g) const {
-    return search.label >= 0 && groups_.group_of(search.label) == g;
-  }
-
-  // The largest similarity in a group but that of the best center, within panel_error.
-  double largest_in(const Search& search, int g) {
-    const int n = groups_.count(g);
-    const float* line = groups_.lines(g);
-    if (!line) return largest_of_few(search, g);
-    const int best = has_best(search, g) ? groups_.place_of(search.label) : -1;
-    float top = kNoCenter;
-    for (int first = 0; first < n; first += kLineFloats, line += groups_.line_floats()) {
-      LineSimilarities of(search.row, line);
-      if (best >= first && best < first + kLineFloats) of.drop(best - first);
-      top = std::max(top, of.largest());
-    }
-    return static_cast<double>(top);
-  }
-
-  double largest_of_few(const Search& search, int g) {
-    auto top = static_cast<double>(kNoCenter);
-    for (int m = 0; m < groups_.count(g); ++m) {
-      const int j = groups_.begin(g)[m];
-      if (j != search.label) top = std::max(top, this->centers_.similarity(search.row, j));
-    }
-    return top;
-  }
-
-  // The centers of a group against the best, by sim64 where float32 is too close to call.
-  void choose(Search& search, int g) {
-    const int* members = groups_.begin(g);
-    const int n = groups_.count(g);
-    const float* line = groups_.lines(g);
-    float similarities[kLineFloats];
-    for (int m = 0; m < n; ++m) {
-      if (line && m % kLineFloats == 0) {
-        LineSimilarities(search.row, line + m / kLineFloats * groups_.line_floats())
-            .store(similarities);
-      }
-      if (members[m] == search.label) continue;
-      if (line) {
-        const auto similarity = static_cast<double>(similarities[m % kLineFloats]);
-        if (similarity < search.similarity - search.panel_error) continue;
-        search.contested |= similarity <= search.similarity + search.panel_error;
-      }
-      compare(search, members[m], this->centers_.similarity(search.row, members[m]));
-    }
-  }
-
-  void compare(Search& search, int j, double exact) {
-    if (exact < search.similarity || (exact == search.similarity && j > search.label)) return;
-    if (search.label >= 0) formers_.push_back({search.label, search.similarity});
-    search.found(j, exact);
-  }
-
-  const AngleState& angles_;
-  const CenterGroups& groups_;
-  const TurnAngles& turns_;
-  std::vector<int> reached_;     // the groups to visit
-  std::vector<double> tops_;     // the largest similarity in each of them
-  std::vector<double> bounds_;   // the angle to it, rounded down
-  std::vector<Former> formers_;  // centers that were the best of the row for a while
+  int n_groups_;
+  std::unique_ptr<CenterGroups> groups_;
 };
-
-template <class RowsOf>
-Work yinyang(const RowsOf& rows, const Centers& centers, const RowState& state,
-             const AngleState& angles, const PassOptions& options, CenterGroups& groups) {
-  const TurnAngles turns(centers);
-  groups.update(centers, turns, options.n_threads);
-  return pass_over_rows(rows, state, options, [&](Work& work) {
-    return YinyangVisitor<RowsOf>(rows, centers, state, angles, groups, turns, work);
-  });
-}
 
 }  // namespace arcmeans

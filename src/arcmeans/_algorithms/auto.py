@@ -1,6 +1,8 @@
 """Which algorithm ``algorithm="auto"`` is. The measurements behind it: docs/engineering/log.md.
 
-All algorithms give the same bits, so this is a matter of time and memory only.
+All algorithms give the same bits, so this is a matter of time and memory only. Each record says
+which rows its algorithm is for; here is what depends on the memory there is, and on the initial
+centers.
 """
 
 from dataclasses import replace
@@ -13,22 +15,17 @@ from .._rows.placed import PlacedRows
 from .._rows.rows import AnyCensus
 from .._support.memory import available
 from .options import EngineOptions
-from .sieve import bound_bytes
+from .problem import Problem, problem_of
+from .registry import ALGORITHMS, row_bytes
 
 SHORT_ROWS = 8
 """Sparse rows with fewer entries than these on average may be equal to others."""
-TALLY_ENTRIES = 22
-TALLY_WORK = 2200
-"""Up to how many entries a row, and entries times centers, tally is faster than the sieve."""
-BALLS = ("exponion", "shallot")
-MOST_IN_A_BALL = 110
-"""They are slower than the sieve where a ball around a row's center holds more on average."""
+ROOMY = "sieve"
+"""The algorithm for centers that fill all dimensions, where its row state fits."""
 LOOKED_AT = 256
-"""The rows that this is seen by."""
-PANEL_BYTES = 12
-"""What tally keeps for each center and feature: the sum, and the same as float32."""
+"""The rows by which that is seen."""
 NOT_ASKED = 16 << 20
-"""Up to so many bytes the system is not asked for what is free, which takes up to a millisecond."""
+"""Up to this many bytes the system is not asked for free memory, which takes up to 1 ms."""
 
 
 def options_for(
@@ -43,33 +40,31 @@ def options_for(
     """The options of an engine for these rows, by the algorithm that was asked for."""
     if algorithm == "auto":
         return chosen(census, n_clusters, n_threads, room)
-    keep = algorithm != "sieve" or room_for_bounds(census, n_clusters, room)
+    keep = keeps_bounds(algorithm, problem_of(census, n_clusters), room)
     return EngineOptions(algorithm, n_threads, keep_bounds=keep, n_groups=n_groups)
 
 
 def chosen(
     census: AnyCensus, n_clusters: int, n_threads: int, room: int | None = None
 ) -> EngineOptions:
-    """The options of an engine for these rows; ``room`` as for ``room_for_bounds``."""
-    bounds = room_for_bounds(census, n_clusters, room)
-    if census.frequent is None:
-        return EngineOptions(_for_dense(census.n_features, n_clusters, bounds), n_threads)
-    entries = census.frequent.n_entries / max(1, census.n_rows)
-    few = entries <= TALLY_ENTRIES and entries * n_clusters <= TALLY_WORK
-    tally = few and room_for(PANEL_BYTES * census.n_features * n_clusters)
+    """The options of an engine for these rows; ``room`` as for ``keeps_bounds``."""
+    problem = problem_of(census, n_clusters)
+    algorithm = next(name for name in reversed(ALGORITHMS) if _takes(name, problem, room))
+    few_entries = problem.n_entries / max(1, problem.n_rows) < SHORT_ROWS
     return EngineOptions(
-        "tally" if tally else "sieve",
+        algorithm,
         n_threads,
-        merge_repeats=entries < SHORT_ROWS,
-        keep_bounds=bounds,
+        merge_repeats=problem.sparse and few_entries,
+        keep_bounds=keeps_bounds(algorithm, problem, room),
     )
 
 
-def _for_dense(n_features: int, n_clusters: int, bounds: bool) -> str:
-    if n_features <= 16 and n_clusters >= 500:
-        return "exponion" if n_features <= 8 else "shallot"
-    worth_it = n_features >= 32 or n_features * n_clusters >= 4000
-    return "sieve" if worth_it and bounds else "lloyd"
+def _takes(name: str, problem: Problem, room: int | None) -> bool:
+    needs = ALGORITHMS[name].auto_takes(problem)
+    if needs is None:
+        return False
+    of_rows, of_centers = needs
+    return room_for(of_rows) and (room is None or of_rows <= room) and room_for(of_centers)
 
 
 def settled(
@@ -79,12 +74,13 @@ def settled(
     room: int | None = None,
 ) -> EngineOptions:
     """The same, or others where the initial centers of a run say so."""
+    largest = ALGORITHMS[options.algorithm].largest_ball
     if (
-        options.algorithm in BALLS
-        and room_for_bounds(rows.census, len(centers.scales), room)
-        and centers_in_a_ball(rows, centers) > MOST_IN_A_BALL
+        largest > 0
+        and keeps_bounds(ROOMY, problem_of(rows.census, len(centers.scales)), room)
+        and centers_in_a_ball(rows, centers) > largest
     ):
-        return replace(options, algorithm="sieve")
+        return replace(options, algorithm=ROOMY)
     return options
 
 
@@ -92,8 +88,8 @@ def centers_in_a_ball(placed: PlacedRows, centers: _core.native.Centers) -> floa
     """How many centers are at most three times as far from a row's own as the row is, on average.
 
     Few for rows on a surface, whatever the number of features; many where they fill all dimensions.
-    At twice as far, which is how far those algorithms look, rows in narrow clouds would not tell
-    themselves from rows on a surface: the ball holds the few centers of a cloud. But the sieve
+    At twice as far, which is how far exponion and shallot look, rows in narrow clouds would not
+    tell themselves from rows on a surface: the ball holds the few centers of a cloud. But the sieve
     dismisses all the others there.
     """
     sums = sums_of(placed.census, centers)
@@ -109,14 +105,20 @@ def centers_in_a_ball(placed: PlacedRows, centers: _core.native.Centers) -> floa
     return np.count_nonzero(between >= far[:, np.newaxis]) / max(1, len(between))
 
 
-def room_for_bounds(census: AnyCensus, n_clusters: int, room: int | None = None) -> bool:
-    """Whether the sieve can keep its bounds: within so many bytes, if that is said."""
-    size = bound_bytes(census.n_rows, n_clusters, dense=census.frequent is None)
+def keeps_bounds(algorithm: str, problem: Problem, room: int | None = None) -> bool:
+    """Whether an algorithm keeps its row state: if it must, or if there is room.
+
+    The row state then takes at most half of the memory there is, and at most ``room`` bytes.
+    """
+    record = ALGORITHMS[algorithm]
+    if record.needs_row_state:
+        return True
+    size = row_bytes(record, problem)
     return room_for(size) and (room is None or size <= room)
 
 
 def room_for(size: int) -> bool:
-    """Whether so many bytes fit into half of the memory there is."""
+    """Whether half of the memory there is holds this many bytes."""
     if size <= NOT_ASKED:
         return True
     left = available()

@@ -5,50 +5,53 @@ the system hands out at once and cannot keep once they are written to. Yinyang's
 the lists of neighbors of exponion and shallot grow with n_clusters too.
 """
 
-from .._algorithms.registry import ALGORITHMS
 from .._support.checks import check_option
 from .._support.memory import available
-from .angles import ANGLE_ALGORITHMS, NEIGHBORS, NEIGHBORS_FEATURES, default_groups
-from .sieve import bound_bytes
+from .problem import Problem
+from .registry import ALGORITHMS, row_bytes
 
 FRUGAL = "simplified-hamerly"
 """The algorithm to name where another needs too much."""
-_CHECKED = ("elkan", "simplified-elkan", *ANGLE_ALGORITHMS)
+LABELS = 8
+"""The bytes of a row's label and of its label before."""
+CENTERS = 36
+"""The bytes of a center for each feature, at most: its sum and what is laid out for passes, the
+change of the sum, and the model that is handed back."""
 
 
 def required(
-    algorithm: str, n_rows: int, n_clusters: int, n_features: int, n_groups: int | None = None
+    algorithm: str,
+    n_rows: int,
+    n_clusters: int,
+    n_features: int,
+    n_groups: int | None = None,
+    n_entries: int = 0,
 ) -> int:
-    """The bytes a fit needs beyond X and its unit rows: labels, bounds and centers.
+    """The bytes a fit needs beyond X and its unit rows: labels, bounds, centers, copies of rows.
 
     The formulas are those of the table in ``docs/algorithms.md``; "auto" counts as the sieve, which
     does without its bounds where they do not fit, and keeps fewer of dense rows. n_groups is for
-    yinyang.
+    yinyang. n_entries, the stored entries of X, is for the sieve, which packs a copy of them.
     """
     check_option("algorithm", algorithm, ("auto", *ALGORITHMS))
-    groups = default_groups(n_clusters) if n_groups is None else n_groups
-    neighbors = NEIGHBORS * (n_features <= NEIGHBORS_FEATURES)
-    sieve = (8 + bound_bytes(1, n_clusters, dense=False), 0)
-    a_row, a_center = {
-        "auto": sieve,
-        "lloyd": (8, 0),
-        "sieve": sieve,
-        "tally": (16, 0),
-        "simplified-elkan": (16 + 4 * n_clusters, 0),
-        "elkan": (16 + 4 * n_clusters, 4 * n_clusters),
-        "yinyang": (24 + 4 * groups, 16 * (n_features + 1)),
-        "exponion": (24, 600 + 4 * neighbors * (n_features + 1)),
-        "shallot": (28, 600 + 4 * neighbors * (n_features + 1)),
-    }.get(algorithm, (24, 0))
-    changes = 4 * n_features if algorithm == "tally" else 0
-    return a_row * n_rows + (a_center + 36 * n_features) * n_clusters + changes
+    record = ALGORITHMS["sieve" if algorithm == "auto" else algorithm]
+    problem = Problem(
+        n_rows=n_rows,
+        n_features=n_features,
+        n_clusters=n_clusters,
+        sparse=True,
+        n_entries=n_entries,
+        n_groups=n_groups,
+    )
+    of_rows = LABELS * n_rows + row_bytes(record, problem)
+    return of_rows + record.other_bytes(problem) + CENTERS * n_features * n_clusters
 
 
 def check_memory(
     algorithm: str, n_rows: int, n_clusters: int, n_features: int, n_groups: int | None = None
 ) -> None:
-    """A MemoryError where an algorithm that keeps more than a few numbers a row will not fit."""
-    if algorithm not in _CHECKED:
+    """A MemoryError where an algorithm whose memory grows with the clusters will not fit."""
+    if algorithm == "auto" or not ALGORITHMS[algorithm].checks_memory:
         return
     needed = required(algorithm, n_rows, n_clusters, n_features, n_groups)
     left = available()

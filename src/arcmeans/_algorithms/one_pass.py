@@ -7,7 +7,8 @@ from .. import _core
 from .._rows.rows import Rows
 from .arrays import in_memory
 from .options import EngineOptions
-from .registry import RECORDS
+from .problem import problem_of
+from .registry import make_algorithm
 
 
 def nearest_labels(
@@ -15,7 +16,8 @@ def nearest_labels(
 ) -> NDArray[np.int32]:
     """The label of each row; −1 for a row without direction."""
     options = EngineOptions(algorithm, n_threads, keep_bounds=False)
-    found = RECORDS[algorithm].make(rows, len(centers.scales), options, in_memory, {})
+    problem = problem_of(rows, len(centers.scales), options)
+    found, _ = make_algorithm(algorithm, problem, in_memory)
     labels, previous = np.full((2, rows.n_rows), -1, np.int32)
-    found.assign(rows.native(), centers, labels, previous, n_threads, options.chunk_rows)
+    found.assign(rows.native(), centers, labels, previous, n_threads=n_threads, chunk_rows=0)
     return labels

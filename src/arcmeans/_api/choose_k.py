@@ -181,7 +181,9 @@ def _similarities(rows: Rows, i: int, n_threads: int) -> NDArray[np.float64]:
     """The similarity of all rows to row i."""
     label, found = np.empty(rows.n_rows, np.int32), np.empty(rows.n_rows)
     center, every = place_rows(rows, rows, np.array([i]), in_full=True), np.arange(rows.n_rows)
-    _core.native.nearest(rows.native(), center, every, n_threads, label, found)
+    _core.native.nearest(
+        rows.native(), center, every, n_threads=n_threads, labels=label, similarities=found
+    )
     return found
 
 

@@ -52,8 +52,8 @@ def add(total: _core.native.SumChanges, changes: Changes, n_features: int, n_thr
         changes.starts,
         changes.features,
         changes.values,
-        n_features,
-        n_threads,
+        n_features=n_features,
+        n_threads=n_threads,
     )
 
 

@@ -45,6 +45,6 @@ def choose() -> str:
 
 simd = choose()
 if TYPE_CHECKING:
-    from . import _baseline as native
+    from . import native
 else:
     native = load(simd)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._algorithms.options import EngineOptions
-from .._algorithms.registry import Shared
 from .._rows.census import Census
 from .._rows.chunks import Chunks
 from .._seeding.steps import FirstPass
@@ -32,7 +31,6 @@ class DiskEngine:
         self._chunks = chunks
         self.states = RowStates(chunks.census.n_rows, chunks.room)
         self._changes = _core.native.SumChanges(n_clusters)
-        shared: Shared = {}
         self.parts = [
             MemoryEngine(
                 chunks.hollow(part),
@@ -40,7 +38,6 @@ class DiskEngine:
                 options,
                 first=int(first),
                 arrays=self.states.slices(int(first)),
-                shared=shared,
             )
             for part, first in enumerate(chunks.starts[:-1])
         ]
@@ -89,7 +86,7 @@ class DiskEngine:
         if not len(rows):
             return 0
         taken = self._chunks.take(rows).native()
-        self._changes.collect(taken, self.labels[rows], labels, self._n_threads, True)
+        self._changes.collect(taken, self.labels[rows], labels, self._n_threads, add=True)
         for part in self.parts:
             part.give(rows, labels)
         return len(rows)

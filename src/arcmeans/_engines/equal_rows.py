@@ -113,5 +113,11 @@ class EqualRowsEngine(RowsEngine):
         if self._copies is None or self._agree is not _Agreement.YES:
             super().add_changes(changes, anew=anew)
             return
-        labels = (self.inner.previous, self.inner.labels)
-        changes.collect(self._distinct_rows, *labels, self.n_threads, not anew, self._copies)
+        changes.collect(
+            self._distinct_rows,
+            self.inner.previous,
+            self.inner.labels,
+            self.n_threads,
+            add=not anew,
+            copies=self._copies,
+        )

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from .. import _core
 from .._algorithms.arrays import Arrays, in_memory
 from .._algorithms.options import EngineOptions
-from .._algorithms.registry import RECORDS, Shared
+from .._algorithms.problem import problem_of
+from .._algorithms.registry import make_algorithm
 from .._rows.rows import AnyCensus, Rows
 from .._seeding.steps import FirstPass
 from .relocation import Candidates, candidates_of, chosen, relabel
@@ -118,7 +119,7 @@ class RowsEngine(ABC):
 
     def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
         """Adds what ``sum_changes`` would return to the changes of other parts, or begins them."""
-        changes.collect(self.native_rows, self.previous, self.labels, self.n_threads, not anew)
+        changes.collect(self.native_rows, self.previous, self.labels, self.n_threads, add=not anew)
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
         """Moves the centers; there are no copies of them."""
@@ -171,7 +172,7 @@ class RowsEngine(ABC):
         """The same for one of several parts: adds the sums to those of other parts, or begins."""
         before = labels.copy()
         self._next = Resumed(before)
-        changes.collect(self.native_rows, self.labels, before, self.n_threads, not anew)
+        changes.collect(self.native_rows, self.labels, before, self.n_threads, add=not anew)
 
     def close(self) -> None:  # noqa: B027 - a protocol asks for it
         """Nothing is held elsewhere."""
@@ -188,13 +189,11 @@ class MemoryEngine(RowsEngine):
         *,
         first: int = 0,
         arrays: Arrays = in_memory,
-        shared: Shared | None = None,
     ) -> None:
-        """``shared`` is what the algorithms of all parts share, where these rows are a part."""
         super().__init__(rows, n_clusters, options.n_threads, first=first, arrays=arrays)
         self._chunk_rows = options.chunk_rows
-        make = RECORDS[options.algorithm].make
-        self.algorithm = make(rows, n_clusters, options, arrays, {} if shared is None else shared)
+        problem = problem_of(rows, n_clusters, options)
+        self.algorithm, self.state = make_algorithm(options.algorithm, problem, arrays)
 
     def detach(self, *, keep_copy: bool = False) -> None:
         """Lets go of the rows; labels and bounds stay, and with ``keep_copy`` the algorithm's own
@@ -222,7 +221,12 @@ class MemoryEngine(RowsEngine):
 
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
         return self.algorithm.assign(
-            self.native_rows, centers, self.labels, self.previous, self.n_threads, self._chunk_rows
+            self.native_rows,
+            centers,
+            self.labels,
+            self.previous,
+            n_threads=self.n_threads,
+            chunk_rows=self._chunk_rows,
         )
 
     def forget(self, rows: NDArray[np.int64]) -> None:

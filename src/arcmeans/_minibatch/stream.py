@@ -85,7 +85,14 @@ class Stream:
         """The most similar center of each row, by the tie rule, and the similarity to it."""
         directed = np.flatnonzero(rows.zero == 0)
         found, similar = np.empty(len(directed), np.int32), np.empty(len(directed))
-        _core.native.nearest(rows.native(), self.centers, directed, n_threads, found, similar)
+        _core.native.nearest(
+            rows.native(),
+            self.centers,
+            directed,
+            n_threads=n_threads,
+            labels=found,
+            similarities=similar,
+        )
         labels, similarities = np.full(rows.n_rows, -1, np.int32), np.zeros(rows.n_rows)
         labels[directed], similarities[directed] = found, similar
         return labels, similarities
@@ -153,11 +160,10 @@ class Stream:
             np.concatenate([starts, starts[-1] + starts[1:]]),
             np.tile(vectors.indices.astype(np.int32), 2),
             np.concatenate([high, vectors.data - high]) / self.centers.one,
-            self.census.n_features,
-            None,
             np.zeros(2 * len(which), np.uint8),
-            self.centers.one,
-            np.arange(self.census.n_features, dtype=np.int32),
+            n_features=self.census.n_features,
+            by_rank=np.arange(self.census.n_features, dtype=np.int32),
+            one=self.centers.one,
         )
         labels = np.tile(which.astype(np.int32), 2)
         self.centers.move(first_changes(rows, labels, len(self.counts), 1), 1)

@@ -147,7 +147,15 @@ class Chunks:
                 raise self._damaged("indices.npy or data.npy", begin, end)
             self._checked[chunk] = True
         zero = np.empty(end - begin, np.uint8)  # known already
-        _core.native.unit_sparse(starts, *entries, rank, self.n_threads, features, values, zero)
+        _core.native.unit_sparse(
+            starts,
+            *entries,
+            rank,
+            n_threads=self.n_threads,
+            features=features,
+            unit=values,
+            zero=zero,
+        )
         indices.done(first, last)
         data.done(first, last)
         return self._rows(chunk, values, starts, features)

@@ -90,16 +90,16 @@ class Rows:
     def native(self) -> _core.native.Rows:
         """The rows as the core takes them: a view, not a copy."""
         if self.starts is None or self.features is None or self.by_rank is None:
-            return _core.native.Rows(self.values, self.weights, self.zero, self.one)
+            return _core.native.Rows(self.values, self.zero, one=self.one, weights=self.weights)
         return _core.native.Rows(
             self.starts,
             self.features,
             self.values,
-            self.n_features,
-            self.weights,
             self.zero,
-            self.one,
-            self.by_rank,
+            n_features=self.n_features,
+            by_rank=self.by_rank,
+            one=self.one,
+            weights=self.weights,
         )
 
     def hashes(self, which: NDArray[np.int64], n_threads: int = 1) -> NDArray[np.uint64]:
@@ -126,7 +126,9 @@ class Rows:
         np.cumsum(self.starts[1:][which] - self.starts[which], out=starts[1:])
         features, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], self.dtype)
         entries = (self.starts, self.features, self.values)
-        _core.native.copy_rows(*entries, which, starts, n_threads, features, values)
+        _core.native.copy_rows(
+            *entries, which, to=starts, n_threads=n_threads, to_features=features, to_values=values
+        )
         return replace(self, starts=starts, features=features, values=values, **taken)
 
     def reweighted(self, weights: NDArray[np.float64] | None) -> "Rows":

@@ -83,7 +83,16 @@ def _unit_sparse(
     features = indices if in_place else np.empty(len(indices), np.int32)
     values = data if owned and data.flags.writeable else np.empty_like(data)
     zero = np.empty(n_rows, np.uint8)
-    _core.native.unit_sparse(starts, indices, data, rank, n_threads, features, values, zero)
+    _core.native.unit_sparse(
+        starts,
+        indices,
+        data,
+        rank,
+        n_threads=n_threads,
+        features=features,
+        unit=values,
+        zero=zero,
+    )
     return {
         "values": values,
         "zero": zero,

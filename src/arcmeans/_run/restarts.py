@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .._algorithms import auto
 from .._algorithms.options import EngineOptions
-from .._algorithms.registry import RECORDS
+from .._algorithms.registry import ALGORITHMS
 from .._engines.protocol import Place
 from .checkpoint import restored
 from .loop import EmptyCluster, run
@@ -64,7 +64,7 @@ def _run(
     """One run, from its initial centers or from midway to the end."""
     task = onlookers.task.part("run", plan.max_iter)
     options, beginning = plan.options, None
-    in_full = place.passes_here and RECORDS[options.algorithm].in_full
+    in_full = place.passes_here and ALGORITHMS[options.algorithm].in_full
     if midway is None:
         random_state = np.random.RandomState(stream)
         beginning = plan.start.begin(place, plan.n_clusters, random_state, in_full)

@@ -119,7 +119,9 @@ def _ends_of_chains(search: Search, pool: _Pool, n_clusters: int, alpha: float) 
     for j, chain in enumerate(pool.chains):
         centers.place(j, seed.features, seed.values)
         labels, best = np.empty(len(chain), np.int32), np.empty(len(chain))
-        _core.native.nearest(pool.rows.native(), centers, chain, 1, labels, best)
+        _core.native.nearest(
+            pool.rows.native(), centers, chain, n_threads=1, labels=labels, similarities=best
+        )
         search.similarities += (j + 1) * len(chain)
         far = np.maximum(alpha - best, 0.0)
         taken = np.array(search.directions, np.uint64)

@@ -157,16 +157,28 @@ class TellFirstPass(Step[FirstPass]):
 def _similarities(rows: Rows, state: SeedState, seed: Seed) -> tuple[NDArray[np.float64], int]:
     """The similarity of each row to a seed, and the number of entries read for it."""
     similarities = np.empty(rows.n_rows)
-    center = (seed.features, seed.values, seed.scale)
-    entries = state.search.similarities(rows.native(), *center, state.n_threads, similarities)
+    entries = state.search.similarities(
+        rows.native(),
+        seed.features,
+        seed.values,
+        seed.scale,
+        n_threads=state.n_threads,
+        similarities=similarities,
+    )
     return similarities, entries
 
 
 def _add(
     rows: Rows, state: SeedState, j: int, seed: Seed, similarities: NDArray[np.float64]
 ) -> None:
-    native, hashes = rows.native(), state.hashes
-    state.search.add(native, j, similarities, hashes, seed.direction, state.n_threads)
+    state.search.add(
+        rows.native(),
+        j,
+        similarities,
+        hashes=state.hashes,
+        own_hash=seed.direction,
+        n_threads=state.n_threads,
+    )
 
 
 # --- The search over all parts.

@@ -187,7 +187,7 @@ class DaskEngine:
         }
         before = np.array([known[int(row)] for row in rows], np.int32)
         taken = self._partitions.take(rows).native()
-        self.sum_changes().collect(taken, before, labels, self._n_threads, True)
+        self.sum_changes().collect(taken, before, labels, self._n_threads, add=True)
         self._partitions.ask(lambda: self._on_each(_pass_tasks.give, version, (rows, labels)))
         return len(rows)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._algorithms.one_pass import nearest_labels
-from .._algorithms.registry import RECORDS
+from .._algorithms.registry import ALGORITHMS
 from .._centers.wire import Changes, add, placed, to_arrays
 from .._engines.memory import MemoryEngine
 from .._engines.relocation import Candidates, relabel
@@ -88,7 +88,7 @@ def assign(rows: Rows, partition: Partition, update: Update, census: Census) -> 
 
 
 def _in_full(partition: Partition) -> bool:
-    return RECORDS[partition.options.algorithm].in_full
+    return ALGORITHMS[partition.options.algorithm].in_full
 
 
 def _passed(

@@ -31,11 +31,11 @@ def unit_sparse(
     indices: _Indices,
     values: _Values,
     rank: _Ints,
+    *,
     n_threads: int,
     features: _Ints,
     unit: _Values,
     zero: _Bytes,
-    /,
 ) -> None: ...
 def unit_dense(values: _Values, n_threads: int, unit: _Values, zero: _Bytes, /) -> int: ...
 def copy_rows(
@@ -43,11 +43,11 @@ def copy_rows(
     features: _Ints,
     values: _Values,
     which: _Longs,
+    *,
     to: _Longs,
     n_threads: int,
     to_features: _Ints,
     to_values: _Values,
-    /,
 ) -> None: ...
 
 class Rows:
@@ -57,17 +57,19 @@ class Rows:
         starts: _Longs,
         features: _Ints,
         values: _Values,
-        n_features: int,
-        weights: _Doubles | None,
         zero: _Bytes,
-        one: float,
+        *,
+        n_features: int,
         by_rank: _Ints,
-        /,
+        one: float,
+        weights: _Doubles | None = None,
     ) -> None: ...
     @overload
     def __init__(
-        self, values: _Values, weights: _Doubles | None, zero: _Bytes, one: float, /
+        self, values: _Values, zero: _Bytes, *, one: float, weights: _Doubles | None = None
     ) -> None: ...
+    @property
+    def zero(self) -> _Bytes: ...
 
 def hash_rows(rows: Rows, which: _Longs, n_threads: int, hashes: NDArray[np.uint64], /) -> None: ...
 def distinct_rows(rows: Rows, hashes: NDArray[np.uint64], /) -> tuple[_Longs, _Longs]: ...
@@ -90,9 +92,9 @@ class SumChanges:
         previous: _Ints,
         labels: _Ints,
         n_threads: int,
+        *,
         add: bool = False,
         copies: _Doubles | None = None,
-        /,
     ) -> None: ...
     def add(
         self,
@@ -101,9 +103,9 @@ class SumChanges:
         starts: _Longs,
         features: _Ints,
         values: _Longs,
+        *,
         n_features: int,
         n_threads: int,
-        /,
     ) -> None: ...
     def sizes(self, sizes: _Longs, /) -> None: ...
     def copy(self, rows: _Longs, touched: _Bytes, features: _Ints, values: _Longs, /) -> None: ...
@@ -135,17 +137,62 @@ class Centers:
     @property
     def chords(self) -> _Doubles: ...
 
-class Algorithm(Enum):
-    lloyd = 0
-    simplified_elkan = 1
-    elkan = 2
-    simplified_hamerly = 3
-    hamerly = 4
-
 class HamerlyUpdate(Enum):
     tight = 0
     eq8 = 1
     eq9 = 2
+
+class Problem:
+    def __init__(
+        self,
+        *,
+        n_rows: int,
+        n_features: int,
+        n_clusters: int,
+        sparse: bool,
+        n_entries: int,
+        n_shared: int,
+        n_groups: int,
+        keep_bounds: bool,
+        hamerly_update: HamerlyUpdate,
+    ) -> None: ...
+
+class StateArray:
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def initial(self) -> float | None: ...
+
+class AlgorithmRecord:
+    @property
+    def name(self) -> str: ...
+    @property
+    def keeps(self) -> str: ...
+    @property
+    def wins(self) -> str: ...
+    @property
+    def takes_sparse(self) -> bool: ...
+    @property
+    def takes_dense(self) -> bool: ...
+    @property
+    def needs_row_state(self) -> bool: ...
+    @property
+    def in_full(self) -> bool: ...
+    @property
+    def checks_memory(self) -> bool: ...
+    @property
+    def largest_ball(self) -> float: ...
+    def row_state(self, problem: Problem, /) -> list[StateArray]: ...
+    def row_bytes(self, problem: Problem, /) -> int: ...
+    def other_bytes(self, problem: Problem, /) -> int: ...
+    def auto_takes(self, problem: Problem, /) -> tuple[int, int] | None: ...
+    def make(self, problem: Problem, state: list[NDArray[Any]], /) -> Algorithm: ...
+
+def algorithm_records() -> list[AlgorithmRecord]: ...
 
 class Work:
     similarities: int
@@ -159,34 +206,22 @@ class Work:
     def __init__(self) -> None: ...
     def add(self, other: Work, /) -> None: ...
 
-def assign(
-    algorithm: Algorithm,
-    rows: Rows,
-    centers: Centers,
-    labels: _Ints,
-    previous: _Ints,
-    lower: _Doubles | None,
-    uppers: NDArray[np.float32] | None,
-    upper: _Doubles | None,
-    n_threads: int,
-    chunk_rows: int,
-    update: HamerlyUpdate,
-    /,
-) -> Work: ...
-
-class PackedRows:
-    def __init__(self, rows: Rows, n_frequent: int, n_shared: int, n_threads: int, /) -> None: ...
-
-class LineGroups:
-    def __init__(self, n_centers: int, dense: bool, /) -> None: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def n_bounds(self) -> int: ...
-    def of(self, place: int, /) -> int: ...
+class Algorithm:
+    def assign(
+        self,
+        rows: Rows,
+        centers: Centers,
+        labels: _Ints,
+        previous: _Ints,
+        *,
+        n_threads: int,
+        chunk_rows: int,
+    ) -> Work: ...
+    def adopt(self, labels: _Ints, lower: _Doubles, upper: _Doubles, /) -> None: ...
+    def forget(self, rows: _Longs, /) -> None: ...
+    def release_rows(self) -> None: ...
 
 class SieveMoves:
-    def __init__(self, n_centers: int, dense: bool, /) -> None: ...
     @property
     def rises(self) -> _Doubles: ...
     @property
@@ -200,48 +235,28 @@ class SieveMoves:
     @property
     def fall_rooms(self) -> _Doubles: ...
 
-def sift(
-    rows: Rows,
-    packed: PackedRows,
-    centers: Centers,
-    moves: SieveMoves,
-    labels: _Ints,
-    previous: _Ints,
-    lower: _Ints | None,
-    uppers: NDArray[np.int16] | None,
-    n_threads: int,
-    chunk_rows: int,
-    /,
-) -> Work: ...
-def tally(
-    rows: Rows,
-    centers: Centers,
-    labels: _Ints,
-    previous: _Ints,
-    lower: NDArray[np.float32],
-    upper: NDArray[np.float32],
-    n_threads: int,
-    chunk_rows: int,
-    /,
-) -> Work: ...
+class LineGroups:
+    def __init__(self, n_centers: int, dense: bool, /) -> None: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def n_bounds(self) -> int: ...
+    def of(self, place: int, /) -> int: ...
+
+class Sieve(Algorithm):
+    @property
+    def moves(self) -> SieveMoves: ...
 
 class CenterGroups:
     def __init__(self, group_of: _Ints, n_groups: int, n_features: int, /) -> None: ...
+    @property
+    def size(self) -> int: ...
+    def group_of(self, center: int, /) -> int: ...
     def moved(self, g: int, /) -> float: ...
 
-def yinyang(
-    rows: Rows,
-    centers: Centers,
-    labels: _Ints,
-    previous: _Ints,
-    own: _Doubles,
-    other: _Doubles,
-    kept: NDArray[np.float32],
-    n_threads: int,
-    chunk_rows: int,
-    groups: CenterGroups,
-    /,
-) -> Work: ...
+class Yinyang(Algorithm):
+    @property
+    def groups(self) -> CenterGroups | None: ...
 
 class CenterNeighbors:
     def __init__(self, n_centers: int, n_features: int, /) -> None: ...
@@ -250,31 +265,6 @@ class CenterNeighbors:
     def beyond_first(self, a: int, m: int, /) -> float: ...
     def nearest_at_most(self, a: int, /) -> float: ...
 
-def exponion(
-    rows: Rows,
-    centers: Centers,
-    labels: _Ints,
-    previous: _Ints,
-    own: _Doubles,
-    other: _Doubles,
-    n_threads: int,
-    chunk_rows: int,
-    neighbors: CenterNeighbors,
-    /,
-) -> Work: ...
-def shallot(
-    rows: Rows,
-    centers: Centers,
-    labels: _Ints,
-    previous: _Ints,
-    own: _Doubles,
-    other: _Doubles,
-    seconds: _Ints,
-    n_threads: int,
-    chunk_rows: int,
-    neighbors: CenterNeighbors,
-    /,
-) -> Work: ...
 def own_similarities(
     rows: Rows, centers: Centers, labels: _Ints, n_threads: int, similarities: _Doubles, /
 ) -> None: ...
@@ -285,10 +275,10 @@ def nearest(
     rows: Rows,
     centers: Centers,
     which: _Longs,
+    *,
     n_threads: int,
     labels: _Ints,
     similarities: _Doubles,
-    /,
 ) -> None: ...
 
 class SeedSearch:
@@ -299,19 +289,19 @@ class SeedSearch:
         features: _Ints,
         values: _Longs,
         scale: float,
+        *,
         n_threads: int,
         similarities: _Doubles,
-        /,
     ) -> int: ...
     def add(
         self,
         rows: Rows,
         j: int,
         similarities: _Doubles,
+        *,
         hashes: NDArray[np.uint64],
         own_hash: int,
         n_threads: int,
-        /,
     ) -> None: ...
     def weigh(self, rows: Rows, alpha: float, more: _Doubles | None, n_threads: int, /) -> int: ...
     def find(self, at: int, /) -> int: ...

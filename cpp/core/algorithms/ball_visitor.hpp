@@ -1,29 +1,19 @@
-// `exponion` on the sphere (after Newling and Fleuret, "Fast k-means with accurate bounds", ICML
-// 2016).
-//
-// Bounds, as angles: own(i) on the own center a and other(i) on all others. A row with other(i)
-// beyond own(i), or with the nearest center to a beyond twice own(i), keeps its label. Where both
-// fail, own(i) is made tight; where they still do, the two best centers are within 2·own(i) + s of
-// a, with s the angle from a to the center next to it: a itself is at own(i), that one at
-// own(i) + s or nearer, and whatever is as near as that to the row is within 2·own(i) + s of a. So
-// the neighbors of a are visited, annulus by annulus, until one ends beyond (neighbors.hpp); only
-// where the list is too short are all centers.
-// Memory: 24 bytes a row, and the lists.
+// What the passes of exponion and shallot share: the first visit, which is lloyd's, the tests, the
+// visit to all centers, and what is kept of a ball (ball.hpp) around a center.
 #pragma once
 
+#include "core/algorithms/angle_bounds.hpp"
 #include "core/algorithms/ball.hpp"
 #include "core/algorithms/lloyd.hpp"
 
 namespace arcmeans {
 
-// What exponion and shallot share: the first visit, which is lloyd's, the tests, and the visit to
-// all centers.
 template <class Visitor, class RowsOf>
 class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   using Base = RowVisitor<Visitor, RowsOf>;
 
  public:
-  BallVisitor(const RowsOf& rows, const Centers& centers, const RowState& state,
+  BallVisitor(const RowsOf& rows, const Centers& centers, const Labels& state,
               const AngleState& angles, const CenterNeighbors& neighbors, const TurnAngles& turns,
               const PassOptions& options, Work& work)
       : Base(rows, centers, state, work),
@@ -107,34 +97,9 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   Lloyd<RowsOf> lloyd_;
 };
 
-template <class RowsOf>
-class ExponionVisitor : public BallVisitor<ExponionVisitor<RowsOf>, RowsOf> {
-  using Base = BallVisitor<ExponionVisitor<RowsOf>, RowsOf>;
-
- public:
-  using Base::Base;
-
-  int search(std::int64_t i, const typename RowsOf::Row& row, int label) {
-    const CenterNeighbors& neighbors = this->neighbors_;
-    const double own = this->ball_.own();
-    const double radius =
-        std::max(own + this->ball_.limit(), 2.0 * own + neighbors.nearest_at_most(label));
-    int end = 0;
-    while (end < neighbors.count() && neighbors.beyond_first(label, end) <= radius) {
-      end = std::min(neighbors.count(), CenterNeighbors::end_of(end));
-    }
-    if (neighbors.beyond_first(label, end) <= radius) {
-      --this->work_.similarities;  // that to the own center, counted when it was made tight
-      return this->visit_all(i, row);
-    }
-    this->ball_.visit(label, 0, end);
-    return this->keep(i);
-  }
-};
-
 // The first pass needs no lists.
 template <class RowsOf>
-std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const RowState& state,
+std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const Labels& state,
                           const TurnAngles& turns, int n_threads, CenterNeighbors& neighbors) {
   std::int64_t i = 0;
   while (i < rows.n_rows && rows.zero[i]) ++i;
@@ -142,17 +107,30 @@ std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const RowS
   return neighbors.update(centers, turns, n_threads);
 }
 
-template <class RowsOf>
-Work exponion(const RowsOf& rows, const Centers& centers, const RowState& state,
-              const AngleState& angles, const PassOptions& options, CenterNeighbors& neighbors) {
+// A pass of exponion or shallot.
+template <template <class> class VisitorOf>
+Work pass_by_balls(const Rows& rows, Centers& centers, const Labels& labels,
+                   const AngleState& angles, const PassOptions& options,
+                   CenterNeighbors& neighbors) {
+  Panels::of(centers);
   const TurnAngles turns(centers);
-  const std::int64_t center_similarities =
-      update_lists(rows, centers, state, turns, options.n_threads, neighbors);
-  Work work = pass_over_rows(rows, state, options, [&](Work& mine) {
-    return ExponionVisitor<RowsOf>(rows, centers, state, angles, neighbors, turns, options, mine);
+  return visit(rows, [&](const auto& typed) {
+    using RowsOf = std::decay_t<decltype(typed)>;
+    const std::int64_t center_similarities =
+        update_lists(typed, centers, labels, turns, options.n_threads, neighbors);
+    Work work = pass_over_rows(typed, labels, options, [&](Work& mine) {
+      return VisitorOf<RowsOf>(typed, centers, labels, angles, neighbors, turns, options, mine);
+    });
+    work.center_similarities = center_similarities;
+    return work;
   });
-  work.center_similarities = center_similarities;
-  return work;
 }
+
+// Whether exponion and shallot are worth a thought: up to 16 features, and 500 centers.
+inline bool balls_pay(const Problem& problem) {
+  return !problem.sparse && problem.n_features <= 16 && problem.n_clusters >= 500;
+}
+// They are slower than the sieve where a ball around a row's center holds more on average.
+constexpr double kLargestBall = 110.0;
 
 }  // namespace arcmeans

@@ -1,37 +1,8 @@
-#include "core/algorithms/assign.hpp"
+#include "core/algorithms/similarities.hpp"
 
-#include <stdexcept>
-
-#include "core/algorithms/elkan.hpp"
-#include "core/algorithms/hamerly.hpp"
-#include "core/algorithms/lloyd.hpp"
-#include "core/algorithms/simplified_elkan.hpp"
-#include "core/algorithms/simplified_hamerly.hpp"
+#include "core/algorithms/row_loop.hpp"
 
 namespace arcmeans {
-
-Work assign(Algorithm algorithm, const Rows& rows, Centers& centers, const RowState& state,
-            const PassOptions& options, HamerlyUpdate update) {
-  Panels::of(centers);
-  return visit(rows, [&](const auto& typed) -> Work {
-    using RowsOf = std::decay_t<decltype(typed)>;
-    switch (algorithm) {
-      case Algorithm::lloyd:
-        return pass_over_rows(typed, state, options, [&](Work& work) {
-          return Lloyd<RowsOf>(typed, centers, state, options, work);
-        });
-      case Algorithm::simplified_elkan:
-        return simplified_elkan(typed, centers, state, options);
-      case Algorithm::elkan:
-        return elkan(typed, centers, state, options, CenterTests::of(centers, true));
-      case Algorithm::simplified_hamerly:
-        return simplified_hamerly(typed, centers, state, options, update);
-      case Algorithm::hamerly:
-        return hamerly(typed, centers, state, options, update, CenterTests::of(centers, false));
-    }
-    throw std::invalid_argument("unknown algorithm");
-  });
-}
 
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
                       int n_threads, double* similarities) {

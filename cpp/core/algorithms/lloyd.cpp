@@ -1,0 +1,35 @@
+#include "core/algorithms/lloyd.hpp"
+
+namespace arcmeans {
+
+namespace {
+
+class LloydAlgorithm final : public Algorithm {
+ public:
+  Work assign(const Rows& rows, Centers& centers, const Labels& labels,
+              const PassOptions& options) override {
+    Panels::of(centers);
+    return visit(rows, [&](const auto& typed) {
+      using RowsOf = std::decay_t<decltype(typed)>;
+      return pass_over_rows(typed, labels, options, [&](Work& work) {
+        return Lloyd<RowsOf>(typed, centers, labels, options, work);
+      });
+    });
+  }
+};
+
+}  // namespace
+
+extern constinit const AlgorithmRecord kLloyd = {
+    .name = "lloyd",
+    .keeps = "nothing",
+    .wins = "dense rows of few features in up to some hundred clusters, and where memory is short",
+    .row_state = no_row_state,
+    .other_bytes = no_other_bytes,
+    .auto_takes = [](const Problem&) { return std::optional(AutoNeeds{}); },
+    .make = [](const Problem&, const RowState&) -> std::unique_ptr<Algorithm> {
+      return std::make_unique<LloydAlgorithm>();
+    },
+};
+
+}  // namespace arcmeans

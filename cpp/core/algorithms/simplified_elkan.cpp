@@ -1,0 +1,40 @@
+#include "core/algorithms/simplified_elkan.hpp"
+
+namespace arcmeans {
+
+namespace {
+
+class SimplifiedElkan final : public ElkanBounds {
+ public:
+  using ElkanBounds::ElkanBounds;
+
+  Work assign(const Rows& rows, Centers& centers, const Labels& labels,
+              const PassOptions& options) override {
+    Panels::of(centers);
+    const NoCenterTests tests;
+    const ElkanState state = with(labels);
+    return visit(rows, [&](const auto& typed) {
+      using RowsOf = std::decay_t<decltype(typed)>;
+      return pass_over_rows(typed, labels, options, [&](Work& work) {
+        return ElkanVisitor<RowsOf, NoCenterTests>(typed, centers, state, tests, work);
+      });
+    });
+  }
+};
+
+}  // namespace
+
+extern constinit const AlgorithmRecord kSimplifiedElkan = {
+    .name = "simplified-elkan",
+    .keeps = "of each row a lower bound on the own center and an upper bound on each center",
+    .wins = "nowhere in time: few similarities, but computed one by one",
+    .checks_memory = true,
+    .row_state = ElkanBounds::row_state,
+    .other_bytes = no_other_bytes,
+    .auto_takes = never_by_auto,
+    .make = [](const Problem& problem, const RowState& state) -> std::unique_ptr<Algorithm> {
+      return std::make_unique<SimplifiedElkan>(problem, state);
+    },
+};
+
+}  // namespace arcmeans

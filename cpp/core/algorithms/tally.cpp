@@ -1,0 +1,72 @@
+#include "core/algorithms/tally.hpp"
+
+namespace arcmeans {
+
+namespace {
+
+class TallyAlgorithm final : public Algorithm {
+ public:
+  TallyAlgorithm(const Problem&, const RowState& state)
+      : lower_(static_cast<float*>(state[0])), upper_(static_cast<float*>(state[1])) {}
+
+  static std::vector<StateArray> row_state(const Problem&) {
+    return {{"lower", NumberType::float32, 1, -1.0}, {"upper", NumberType::float32, 1, 1.0}};
+  }
+
+  Work assign(const Rows& rows, Centers& centers, const Labels& labels,
+              const PassOptions& options) override {
+    Panels::of(centers);
+    // Centers that are told in full cost a part of what the walk over the rows does.
+    FeatureChanges::of(centers,
+                       rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features);
+    const TallyState state{labels, lower_, upper_};
+    return visit(rows, [&](const auto& typed) {
+      using RowsOf = std::decay_t<decltype(typed)>;
+      return pass_over_rows(typed, labels, options, [&](Work& work) {
+        return Tally<RowsOf>(typed, centers, state, options, work);
+      });
+    });
+  }
+  // What the seeding learned is of no use: the first move makes other vectors of the seeds, so that
+  // the pass after it visits every row.
+  void forget(const std::int64_t* rows, std::int64_t n) override {
+    for (std::int64_t at = 0; at < n; ++at) {
+      lower_[rows[at]] = -1.0F;
+      upper_[rows[at]] = 1.0F;
+    }
+  }
+
+ private:
+  float* lower_;
+  float* upper_;
+};
+
+// Up to so many entries a row, and entries times centers, tally is faster than the sieve.
+constexpr double kMostEntries = 22.0;
+constexpr double kMostWork = 2200.0;
+
+}  // namespace
+
+extern constinit const AlgorithmRecord kTally = {
+    .name = "tally",
+    .keeps =
+        "of each row a lower bound on the own center and one upper bound on all others, both in "
+        "float32; of each feature what the last move did in it",
+    .wins = "short sparse rows and few clusters: up to 22 entries, and entries · k up to 2200",
+    .row_state = TallyAlgorithm::row_state,
+    .other_bytes = [](const Problem& problem) { return 4 * std::int64_t{problem.n_features}; },
+    .auto_takes = [](const Problem& problem) -> std::optional<AutoNeeds> {
+      const double entries = static_cast<double>(problem.n_entries) /
+                             static_cast<double>(std::max<std::int64_t>(1, problem.n_rows));
+      if (!problem.sparse || entries > kMostEntries || entries * problem.n_clusters > kMostWork) {
+        return std::nullopt;
+      }
+      // Sums and panels of all features.
+      return AutoNeeds{.center_bytes = 12 * std::int64_t{problem.n_features} * problem.n_clusters};
+    },
+    .make = [](const Problem& problem, const RowState& state) -> std::unique_ptr<Algorithm> {
+      return std::make_unique<TallyAlgorithm>(problem, state);
+    },
+};
+
+}  // namespace arcmeans
