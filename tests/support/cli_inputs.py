@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,14 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from arcmeans import RowStore
+
+Run = Callable[..., str]
+"""The fixture ``fails``."""
+
+
+def cluster(source: str, *options: str) -> tuple[str, ...]:
+    return ("cluster", source, "-k", "4", "-o", "out", *options)
+
 
 TOPICS = {
     "space": "rocket orbit launch moon satellite astronaut shuttle telescope planet gravity",
@@ -95,4 +104,13 @@ MATRIX_KINDS = (
     "svm-zero",
     "svm-one",
     "store",
+)
+
+
+HOSTILE = (
+    "</script><script>window.ran = 1</script>",
+    '<img src="x" onerror="window.ran = 2">',
+    "<!-- <script> --> ]]> {{data}} ${window.ran = 3}",
+    '<a href="javascript:window.ran = 4">rocket</a> \u2028 \\u003c &lt;b&gt; \'"`',
+    "\x00\x07\x1b[31m\ud800 <svg onload=window.ran=5>",
 )

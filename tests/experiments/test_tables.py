@@ -1,15 +1,9 @@
-"""The experiments: the paper's figures, fits that resume, and what the tables say."""
+"""Every experiment on small data: what its table and its figure say."""
 
-import csv
-import os
 import re
 import runpy
-import signal
 import sys
-import threading
-import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,201 +13,22 @@ import experiments.__main__ as everything
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms.options import HAMERLY_UPDATES
 from arcmeans._algorithms.registry import ALGORITHMS
-from arcmeans.datasets._matrices import tfidf
-from benchmarks import data
 from experiments import (
-    charts,
     command,
     figure1,
     figure2,
-    fits,
     hamerly,
     markdown,
     memory,
-    paper,
     precision,
-    sources,
     table1,
     table2,
     table3,
     threads,
 )
-from experiments.fits import Fit
-from experiments.paper import Method
 
-from .support import processes
-from .support.marks import measures_memory
-
-ROOT = Path(__file__).parent.parent
-UNIFORM = Method("uniform", None)
-METHODS = [
-    UNIFORM,
-    Method("k-means++", 1.0),
-    Method("k-means++", 1.5),
-    Method("afk-mc2", 1.0),
-    Method("afk-mc2", 1.5),
-]
-RUN_COLUMNS = (
-    "data,rows,columns,k,algorithm,update,dtype,threads,method,alpha,seed,repeat,inertia,"
-    "iterations,similarities,center_similarities,cpu_seconds,seconds,machine"
-)
-RUNS = 2 * 2 * 5  # k, seeds, methods
-
-
-@pytest.fixture(autouse=True)
-def _no_data_but_ours(tmp_path, monkeypatch):
-    monkeypatch.setenv("ARCMEANS_DATA", str(tmp_path / "cache"))
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
-
-
-@pytest.fixture(autouse=True)
-def _unwritten_figures(request, monkeypatch):
-    """Figures are drawn, but written only where a test looks at the files: that takes long."""
-    if "figures" not in request.fixturenames:
-        monkeypatch.setattr(
-            charts, "save", lambda figure, path: charts.matplotlib_pyplot().close(figure)
-        )
-
-
-@pytest.fixture
-def figures():
-    """Asked for by tests that look at the files."""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """A small matrix with two all-zero rows."""
-    X = data.generated(60, 80, nnz_per_row=8, n_topics=4)
-    path = tmp_path_factory.mktemp("data") / "small.npz"
-    sp.save_npz(path, sp.vstack([X, sp.csr_matrix((2, 80), dtype=X.dtype)], format="csr"))
-    return path
-
-
-@pytest.fixture(scope="module")
-def counts(tmp_path_factory):
-    """A small matrix of counts, without empty columns."""
-    X = data.generated_counts(50, 12, nnz_per_row=5, n_topics=3)
-    path = tmp_path_factory.mktemp("data") / "counts.npz"
-    sp.save_npz(path, X[:, np.asarray(X.sum(axis=0)).ravel() > 0])
-    return path
-
-
-@pytest.fixture
-def done(monkeypatch):
-    """The fits that are really done."""
-    settings = []
-    fitted = fits.fitted
-
-    def counted(data, setting, record):
-        settings.append(setting)
-        return fitted(data, setting, record)
-
-    monkeypatch.setattr(fits, "fitted", counted)
-    return settings
-
-
-def run(file, out, *more, experiment=table2):
-    arguments = ["--data", str(file), "--k", "2", "3", "--seeds", "2", "--repeats", "2"]
-    return command.main(experiment.EXPERIMENT, [*arguments, "--out", str(out), *more])
-
-
-def lines(path):
-    with path.open(newline="", encoding="utf-8") as opened:
-        return list(csv.DictReader(opened))
-
-
-def table(path, which=-1):
-    """A table of a Markdown file, the last one unless told, by label."""
-    blocks = re.findall(r"(?:^\|.*\n)+", path.read_text("utf-8"), re.MULTILINE)
-    rows = [line.strip("|").split(" | ") for line in blocks[which].splitlines()]
-    return {row[0].strip(): [cell.strip(" |") for cell in row[1:]] for row in rows}
-
-
-def as_fit(method, seed, inertia, name="mine", k=2):
-    setting = (name, 5, 4, k, "auto", "tight", "float32", 1, method.name, method.alpha, seed, 0)
-    return Fit(*setting, inertia, 3, 30, 0, 0.1, 0.1, "here")
-
-
-# --- The paper's figures
-
-
-def test_paper_sizes():
-    sizes = paper.table1()
-    assert len(sizes) == 6
-    assert sizes["20 Newsgroups"] == (11_314, 101_631, 0.00096)
-    assert sizes["Reuters RCV-1"] == (804_414, 47_236, 0.0016)
-
-
-def test_paper_objectives():
-    changes = paper.table2()
-    assert len(changes) == 6 * 5 * 6
-    assert Counter(name for name, _, _ in changes) == dict.fromkeys(paper.table1(), 30)
-    assert Counter(method for _, method, _ in changes) == dict.fromkeys(METHODS, 36)
-    assert Counter(k for _, _, k in changes) == dict.fromkeys((2, 10, 20, 50, 100, 200), 30)
-    assert all(change == 0 for (_, method, _), change in changes.items() if method == UNIFORM)
-    for name, method, k, percent in [
-        ("20 Newsgroups", ("k-means++", 1.0), 200, 7.34),
-        ("20 Newsgroups", ("k-means++", 1.5), 2, 0.72),
-        ("Simpsons Wiki", ("afk-mc2", 1.0), 2, -0.44),
-        ("DBLP Author-Conference", ("k-means++", 1.0), 200, -1.67),
-        ("DBLP Author-Venue", ("afk-mc2", 1.5), 20, -0.68),
-        ("DBLP Conference-Author", ("k-means++", 1.5), 50, -0.15),
-        ("Reuters RCV-1", ("afk-mc2", 1.5), 200, 0.15),
-    ]:
-        assert changes[name, method, k] == pytest.approx(percent / 100)
-
-
-def test_paper_run_times():
-    seconds = paper.table3()
-    assert len(seconds) == 6 * 5 * 6
-    assert {algorithm for _, algorithm, _ in seconds} == set(paper.ALGORITHMS) <= set(ALGORITHMS)
-    assert seconds["20 Newsgroups", "simplified-elkan", 200] == 7.891
-    assert seconds["Reuters RCV-1", "lloyd", 200] == 6064.203
-    assert seconds["DBLP Conference-Author", "elkan", 200] == 32.103
-
-
-# --- Sources
-
-
-def test_sources(file, counts):
-    assert sources.source(str(file)) == sources.Source("small", file)
-    assert sources.source(f"{file}=20 newsGROUPS").name == "20 Newsgroups"
-    named = sources.source(f"{counts}^T=Mine for dblp conference-author")
-    assert named == sources.Source("Mine for DBLP Conference-Author", counts, transposed=True)
-    assert sources.in_paper(named.name) == "DBLP Conference-Author"
-    assert sources.in_paper("Mine for me") is None
-    assert sources.source("rcv1") == sources.Source("Reuters RCV-1", key="rcv1")
-
-
-def test_transposing_weighs_afterwards(counts):
-    """The rows of a transpose are documents of their own for TF-IDF."""
-    raw = sp.load_npz(counts)
-    X = sources.loaded(sources.source(f"{counts}^T"), None).X
-    assert X.shape == raw.shape[::-1]
-    first = sources.loaded(sources.source(str(counts)), None).X
-    assert abs(X - first.T).max() > 0.01
-    assert np.allclose(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0)
-
-
-def test_rows_and_logarithms_of_counts(counts):
-    raw = sp.load_npz(counts)[:20]
-    found = sources.loaded(sources.source(f"{counts}^20^log=mine"), None)
-    assert (found.name, found.rows) == ("mine", 20)
-    assert abs(found.X - tfidf(raw, sublinear=True)).max() == 0
-    assert abs(found.X - tfidf(raw)).max() > 0.01
-
-
-def test_partners(file, counts):
-    other = sources.partner(sources.source(f"{counts}=A for DBLP Author-Conference"))
-    name = "A transposed for DBLP Conference-Author"
-    assert other == sources.source(f"{counts}^T={name}")
-    assert sources.partner(sources.source(str(counts))).name == "counts transposed"
-    assert sources.partner(sources.source("dblp-author-conference")).key == "dblp-conference-author"
-    for no_counts in (str(file), f"{counts}^T", "rcv1"):
-        assert sources.partner(sources.source(no_counts)) is None
-
-
-# --- Table 2
+from ..support.marks import measures_memory
+from ..support.tables import METHODS, ROOT, RUN_COLUMNS, RUNS, UNIFORM, as_fit, lines, run, table
 
 
 def test_relative_change_is_of_the_means():
@@ -341,134 +156,6 @@ def test_a_data_set_of_too_few_rows_is_left_out(file, tmp_path):
     assert {line["data"] for line in lines(tmp_path / "table3.csv")} == {"small"}
 
 
-# --- Resuming
-
-
-def test_resuming_repeats_nothing(file, tmp_path, done, figures):
-    run(file, tmp_path)
-    assert len(done) == RUNS
-    names = ("runs.csv", "table2.csv", "table2.md", "table2.svg")
-    before = [(tmp_path / name).read_bytes() for name in names]
-    run(file, tmp_path)
-    assert len(done) == RUNS
-    assert [(tmp_path / name).read_bytes() for name in names] == before
-    run(file, tmp_path, "--seeds", "3")
-    assert len(done) == len(set(done)) == RUNS * 3 // 2
-
-
-def test_a_line_cut_short_is_done_again(file, tmp_path, done):
-    run(file, tmp_path)
-    whole = (tmp_path / "runs.csv").read_bytes()
-    (tmp_path / "runs.csv").write_bytes(whole[:-20])
-    run(file, tmp_path)
-    assert len(done) == RUNS + 1
-    assert done[-1] == done[-2]
-    assert (tmp_path / "runs.csv").read_bytes().count(b"\n") == whole.count(b"\n")
-
-
-def test_a_head_cut_short_is_written_again(file, tmp_path):
-    (tmp_path / "runs.csv").write_text("data,ro")
-    assert run(file, tmp_path) == 0
-    assert (tmp_path / "runs.csv").read_text().startswith(RUN_COLUMNS + "\n")
-
-
-@pytest.mark.parametrize("experiment", [table2, table3])
-def test_interrupted(experiment, file, tmp_path, done, monkeypatch, capsys):
-    counted = fits.fitted
-
-    def stopped(data, setting, record):
-        if len(done) == 3:
-            assert len(lines(tmp_path / "runs.csv")) == 3  # written as they were done
-            raise KeyboardInterrupt
-        return counted(data, setting, record)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fits, "fitted", stopped)
-        assert run(file, tmp_path, experiment=experiment) == 130
-    assert "the same command goes on" in capsys.readouterr().err
-    assert len(lines(tmp_path / "runs.csv")) == 3
-    assert run(file, tmp_path, experiment=experiment) == 0
-    assert len(done) == len(set(done)) == len(lines(tmp_path / "runs.csv"))
-
-
-@processes.needs_fork
-@pytest.mark.threads
-def test_ctrl_c_and_the_same_command_again(tmp_path):
-    """A process of its own, stopped by a real SIGINT in the midst of the fits."""
-    words = ["--rows", "3000", "--k", "40", "--repeats", "8", "--algorithms", "lloyd", "elkan"]
-    command_line = [*words, "--out", str(tmp_path / "out")]
-    runs = tmp_path / "out" / "runs.csv"
-    ended = processes.run(interrupted_once_a_fit_is_in, runs, command_line)
-    assert ended.code == 130, ended.err
-    assert "Traceback" not in ended.err
-    first = runs.read_bytes()
-    assert 2 <= first.count(b"\n") < 17
-    assert command.main(table3.EXPERIMENT, command_line) == 0
-    assert runs.read_bytes().startswith(first)
-    assert len(lines(runs)) == 2 * 8
-
-
-def interrupted_once_a_fit_is_in(runs, command_line):
-    def interrupt():
-        while not (runs.exists() and runs.read_bytes().count(b"\n") > 1):
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt, daemon=True).start()
-    sys.exit(command.main(table3.EXPERIMENT, command_line))
-
-
-def test_one_process_at_a_time(file, tmp_path, capsys):
-    with fits.Log(tmp_path / "runs.csv", Fit):
-        assert run(file, tmp_path) == 2
-    assert "runs.csv: another experiment writes to it." in capsys.readouterr().err
-    assert run(file, tmp_path) == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "place"),
-    [("other,columns\n", "line 1"), (f"{RUN_COLUMNS}\nmine,5,x\nmine,5\n", "line 2")],
-)
-def test_a_file_of_something_else_is_left_alone(file, tmp_path, capsys, content, place):
-    path = tmp_path / "runs.csv"
-    path.write_text(content)
-    assert run(file, tmp_path) == 2
-    assert f"runs.csv, {place}: " in capsys.readouterr().err
-    assert path.read_text() == content
-
-
-# --- Arguments
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--data", "missing.npz=x"], "missing.npz: there is no such file, and the data sets are"),
-        (["--data", __file__, __file__], "Two data sets are called 'test_experiments'"),
-        (["--data", "rcv1^T"], "rcv1^T: ^ is for files"),
-        (["--data", __file__ + "^U"], "^U should be ^ROWS, ^log or ^T"),
-        (["--seeds", "0"], "0 should be at least 1"),
-        (["--algorithms", "lloid"], "invalid choice: 'lloid'"),
-    ],
-)
-def test_wrong_arguments(arguments, message, tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.main(table2.EXPERIMENT, [*arguments, "--out", str(tmp_path)])
-    assert message in capsys.readouterr().err
-
-
-def test_wrong_data(file, tmp_path, capsys):
-    assert run(__file__, tmp_path) == 2
-    assert "should end in .npz, .npy, .svmlight" in capsys.readouterr().err
-    assert run(f"{file}^T", tmp_path) == 2
-    assert "small.npz: with ^T or ^log it should hold counts" in capsys.readouterr().err
-    assert run("rcv1", tmp_path) == 2
-    assert "rcv1 is not in" in capsys.readouterr().err
-
-
-# --- The others
-
-
 def test_table1(file, tmp_path):
     named = f"{file}=Mine for Reuters RCV-1"
     assert run(named, tmp_path, experiment=table1) == 0
@@ -579,9 +266,6 @@ def test_memory(tmp_path):
     before = (tmp_path / "memory_runs.csv").read_bytes()
     assert command.main(memory.EXPERIMENT, options) == 0
     assert (tmp_path / "memory_runs.csv").read_bytes() == before
-
-
-# --- All together
 
 
 def test_every_artefact_from_generated_data(tmp_path, monkeypatch, figures):

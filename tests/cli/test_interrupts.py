@@ -15,8 +15,8 @@ import pytest
 from arcmeans import SphericalKMeans
 from arcmeans._cli import console, main
 
-from .support import processes
-from .support.cli_inputs import sentences
+from ..support import processes
+from ..support.cli_inputs import sentences
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are another thing elsewhere")
 

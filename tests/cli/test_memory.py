@@ -4,14 +4,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from arcmeans._cli import main, predict
 
-from .support import processes
-from .support.cli_inputs import sentences
-from .support.marks import measures_memory
+from ..support import processes
+from ..support.cli_inputs import sentences
+from ..support.marks import measures_memory
 
 pytestmark = [
     processes.reads_proc,
@@ -32,12 +31,6 @@ def print_peak(arguments: list[str]) -> None:
     code = main(arguments)
     print(processes.status_mb("VmHWM"), file=sys.stderr)
     sys.exit(code)
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_predict_of_texts() -> None:
