@@ -6,6 +6,7 @@ The blocks of a page run in their order, in an empty folder, and Python blocks s
 - ``sh``: commands for bash. Lines that begin with ``make``, ``pip`` or ``python -m`` are not run:
   their target, their extra, or their module with its options has to exist;
 - ``text``: what the last line of the block before has printed on standard output;
+- ``cpp FILE``: lines of that file, as they are there; ``// ...`` stands for lines left out;
 - after ``<!-- not run: REASON -->`` a block of any kind is left out. ``NOT_RUN`` has the reasons.
 """
 
@@ -100,6 +101,8 @@ def test_code_blocks_run(page, folder):
             printed = run_shell(block, where)
         elif block.kind == "text":
             assert printed == block.text, where
+        elif block.kind.startswith("cpp "):
+            is_excerpt(block, where)
         else:
             pytest.fail(f"{where}: a block should be of a kind, or say why it is not run.")
     assert left_out == NOT_RUN.get(page, [])
@@ -138,6 +141,14 @@ def run_shell(block: Block, where: str) -> str:
             assert done.returncode == 0, f"{where}: {line}\n{done.stderr}"
             printed = done.stdout
     return printed
+
+
+def is_excerpt(block: Block, where: str) -> None:
+    """The parts of the block are in the file, one after another."""
+    rest = (ROOT / block.kind.removeprefix("cpp ")).read_text("utf-8")
+    for part in re.split(r"^ *// \.\.\.\n", block.text, flags=re.MULTILINE):
+        _, found, rest = rest.partition(part)
+        assert found, f"{where}: these lines are not there, or not in this order:\n{part}"
 
 
 def has_target(words: list[str], where: str) -> None:
@@ -207,6 +218,15 @@ def is_name(dotted: str) -> bool:
             return False
         found = getattr(found, name)
     return True
+
+
+def test_the_types_of_the_glossary_are_in_the_code():
+    files = [*ROOT.glob("cpp/core/**/*.[ch]pp"), *ROOT.glob("src/arcmeans/**/*.py")]
+    words = set(re.findall(r"\w+", "\n".join(file.read_text("utf-8") for file in files)))
+    lines = re.findall(r"^\|.*\| ([^|]*) \|$", PAGES["docs/engineering/glossary.md"], re.MULTILINE)
+    types = {name for line in lines for code in INLINE.findall(line) for name in re.split(r"::|\.", code)}
+    assert len(types) > 20
+    assert types <= words
 
 
 def test_the_table_of_performance_is_that_of_its_plot():
