@@ -15,6 +15,7 @@ from arcmeans._run.loop import run
 from arcmeans._seeding.given import given_centers
 
 from .support.angles import angles, around, chords, turn
+from .support.bounds import assert_bounds_hold
 from .support.cases import CASES
 from .support.examples import examples
 from .support.fits import assert_same_bits
@@ -97,30 +98,6 @@ def grouping(groups, k):
     return np.array([groups.group_of(j) for j in range(k)])
 
 
-def assert_bounds_hold(engine, centers):
-    """For every row that can move a center."""
-    rows, bounds, which = engine.rows, engine.state, engine.rows.usable
-    values = rows.values.astype(np.float64)
-    if rows.starts is not None:
-        csr = (values, rows.by_rank[rows.features], rows.starts)
-        values = sp.csr_array(csr, shape=(rows.n_rows, rows.n_features)).toarray()
-    unit = values[which] / np.linalg.norm(values[which], axis=1, keepdims=True)
-    cosines = unit @ sums_of(rows, centers).unit(np.float64).T
-    true = np.arccos(np.clip(cosines, -1.0, 1.0))
-    own = np.arange(len(which)), engine.labels[which]
-    # Near 0 and π the last bits of a cosine, the test's own, are many of its angle.
-    margin = 1e-7
-    assert np.all(bounds["own"][which] >= true[own] - margin)
-    true[own] = np.inf
-    assert np.all(bounds["other"][which] <= true.min(axis=1) + margin)
-    if "groups" in bounds:
-        groups = engine.algorithm.groups
-        group_of = grouping(groups, engine.n_clusters)
-        for g in range(groups.size):
-            left = bounds["groups"].reshape(rows.n_rows, -1)[which, g] - groups.moved(g)
-            assert np.all(left <= true[:, group_of == g].min(axis=1, initial=np.inf) + margin)
-
-
 def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
     centers = given_centers(rows, init, 1)
     engine = MemoryEngine(rows, len(init), EngineOptions(algorithm, n_groups=n_groups))
@@ -130,17 +107,6 @@ def check_bounds_through_a_run(rows, init, algorithm, n_groups=None, passes=12):
         assert_bounds_hold(engine, centers)
         engine.relocate(centers)
         centers.move(engine.sum_changes(), 1)
-
-
-@pytest.mark.parametrize("algorithm", [*ANGLE_ALGORITHMS, "yinyang 1", "yinyang 4", "yinyang k"])
-@pytest.mark.parametrize(("dtype", "dense"), [(np.float32, True), (np.float64, False)])
-def test_bounds_hold_through_whole_runs(case, dtype, algorithm, dense):
-    """After every pass, for every row, relocated ones included."""
-    X, k = case.X.astype(dtype), case.n_clusters
-    name, _, groups = algorithm.partition(" ")
-    n_groups = {"": None, "1": 1, "4": min(4, k), "k": k}[groups]
-    rows = unit_rows(X.toarray() if dense else X)
-    check_bounds_through_a_run(rows, case.init.astype(dtype), name, n_groups)
 
 
 def directions(seed, n, d, spread=0.3, kinds=12):

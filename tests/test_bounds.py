@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from arcmeans import _core
 from arcmeans._algorithms.options import EngineOptions
-from arcmeans._centers.placing import sums_of
+from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._seeding.given import given_centers
 
 from .support.angles import angles, around, chords, turn
+from .support.bounds import assert_bounds_hold
 
 # Where an angle becomes a cosine in the test itself, the last bits are the test's own.
 SLACK = 4e-16
@@ -123,32 +124,20 @@ def test_half_the_angle_separates():
     check()
 
 
-@pytest.mark.parametrize(  # the others have tests of their own
-    "algorithm", ["simplified-elkan", "elkan", "simplified-hamerly", "hamerly"]
-)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_bounds_hold_through_whole_runs(case, dtype, algorithm):
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS, "yinyang 1", "yinyang 4", "yinyang k"])
+@pytest.mark.parametrize(("dtype", "dense"), [(np.float32, True), (np.float64, False)])
+def test_bounds_hold_through_whole_runs(case, dtype, dense, algorithm, simd):
     """After every pass, for every row, relocated ones included."""
-    rows = unit_rows(case.X.astype(dtype))
+    X, k = case.X.astype(dtype), case.n_clusters
+    name, _, groups = algorithm.partition(" ")
+    n_groups = {"": None, "1": 1, "4": min(4, k), "k": k}[groups]
+    rows = unit_rows(X.toarray() if dense else X)
     centers = given_centers(rows, case.init.astype(dtype), 1)
-    engine = MemoryEngine(rows, case.n_clusters, EngineOptions(algorithm))
-    unit = case.X.toarray()[rows.usable]
-    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    everyone = np.arange(len(unit))
-    margin = 1e-7 if dtype == np.float32 else 1e-14
+    engine = MemoryEngine(rows, k, EngineOptions(name, n_groups=n_groups))
     for _ in range(12):
         if engine.assign(centers).changed == 0:
             break
-        cosines = unit @ sums_of(rows, centers).unit(np.float64).T
-        labels = engine.labels[rows.usable]
-        assert np.all(engine.state["lower"][rows.usable] <= cosines[everyone, labels] + margin)
-        if "uppers" in engine.state:
-            assert np.all(
-                engine.state["uppers"].reshape(rows.n_rows, -1)[rows.usable] >= cosines - margin
-            )
-        else:
-            cosines[everyone, labels] = -1.0
-            assert np.all(engine.state["upper"][rows.usable] >= cosines.max(axis=1) - margin)
+        assert_bounds_hold(engine, centers)
         engine.relocate(centers)
         centers.move(engine.sum_changes(), 1)
 

@@ -7,35 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arcmeans._algorithms.options import EngineOptions
-from arcmeans._centers.placing import place_rows, sums_of
+from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
-from arcmeans._seeding.given import given_centers
 
+from .support.bounds import assert_bounds_hold
 from .support.examples import examples
 from .support.fits import assert_same_bits
-from .support.rows import full
 
 LONGEST = 2**13
 """Entries of the longest row whose changes can be told (``cpp/core/moves/feature_changes.hpp``)."""
-
-
-def assert_bounds_hold(engine, centers):
-    """For every row with a direction, but for the last bits of float64."""
-    rows, bounds = engine.rows, engine.state
-    which = np.flatnonzero(rows.zero == 0)
-    values = full(rows).astype(np.float64)[which]
-    values /= np.linalg.norm(values, axis=1, keepdims=True)
-    unit = sums_of(rows, centers).unit(np.float64)
-    cosines = values @ (unit if rows.by_rank is None else unit[:, rows.by_rank]).T
-    own = np.arange(len(which)), engine.labels[which]
-    similarity = cosines[own]
-    cosines[own] = -np.inf
-    others = np.max(cosines, axis=1)
-    lower, upper = (bounds[name][which].astype(np.float64) for name in ("lower", "upper"))
-    assert np.all(upper >= np.maximum(others, 0.0) - 1e-14)
-    assert np.all(lower - upper <= similarity - np.maximum(others, -1.0) + 1e-14)
 
 
 def passes(rows, centers, k, count, n_threads=1, chunk_rows=0, relocate=True):
@@ -50,16 +32,6 @@ def passes(rows, centers, k, count, n_threads=1, chunk_rows=0, relocate=True):
         if relocate:
             engine.relocate(centers)
         centers.move(engine.sum_changes(), n_threads)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dense", [False, True])
-def test_bounds_hold_through_whole_runs(case, dtype, dense, simd):
-    """After every pass, for every row, relocated ones included."""
-    X = case.X.astype(dtype)
-    rows = unit_rows(X.toarray() if dense else X)
-    centers = given_centers(rows, case.init.astype(dtype), 1)
-    assert list(passes(rows, centers, case.n_clusters, 12))
 
 
 @st.composite
