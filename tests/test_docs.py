@@ -224,7 +224,9 @@ def test_the_types_of_the_glossary_are_in_the_code():
     files = [*ROOT.glob("cpp/core/**/*.[ch]pp"), *ROOT.glob("src/arcmeans/**/*.py")]
     words = set(re.findall(r"\w+", "\n".join(file.read_text("utf-8") for file in files)))
     lines = re.findall(r"^\|.*\| ([^|]*) \|$", PAGES["docs/engineering/glossary.md"], re.MULTILINE)
-    types = {name for line in lines for code in INLINE.findall(line) for name in re.split(r"::|\.", code)}
+    types = {
+        name for line in lines for code in INLINE.findall(line) for name in re.split(r"::|\.", code)
+    }
     assert len(types) > 20
     assert types <= words
 
