@@ -267,7 +267,7 @@ def test_bounds_wrap_around_many_times(kind):
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         if step % 25 == 0:
             assert_bounds_hold(engine, pushed.centers, values)
-    assert np.median(engine.algorithm.moves.rises) > steps / 200 * 2**16 / UNIT
+    assert np.median(engine.algorithm.aging.rises) > steps / 200 * 2**16 / UNIT
     assert 0.1 < skipped / (steps * len(X)) < 0.9
 
 

@@ -1,4 +1,4 @@
-"""What moves of the centers do to the sieve: drifts that lower bounds, and places that change."""
+"""What moves of the centers do to the sieve: gains that lower bounds, and places that change."""
 
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from .support.sieve_bounds import LINE, assert_bounds_hold, check_run
 
 @st.composite
 def documents(draw):
-    """So many centers that they share bounds, and the lines of the drifts are visited."""
+    """So many centers that they share bounds, and the gain lines are visited."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     k, d = draw(st.sampled_from([129, 200, 256, 257, 300])), draw(st.sampled_from([30, 120, 400]))
     kinds = rng.gamma(draw(st.sampled_from([0.05, 0.5])), size=(draw(st.integers(2, 40)), d))
@@ -40,7 +40,7 @@ def documents(draw):
     return rows, rng.permutation(k)
 
 
-def test_bounds_hold_where_drifts_lower_them(simd):
+def test_bounds_hold_where_gains_lower_them(simd):
     @examples(20)
     @given(documents())
     def check(given):
@@ -51,7 +51,7 @@ def test_bounds_hold_where_drifts_lower_them(simd):
 
 @pytest.mark.parametrize("k", [200, 300])
 @pytest.mark.parametrize("signed", [False, True])
-def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
+def test_the_gain_lines_tell_most_of_a_move(k, signed):
     rng = np.random.default_rng(5)
     X = topics(rng, 3000, 500, 40, 60)
     if signed:
@@ -63,14 +63,14 @@ def test_the_lines_of_the_drifts_tell_most_of_a_move(k, signed):
         moved = np.array(centers.chords)
         engine.assign(centers)
         centers.move(engine.sum_changes(), 1)
-    moves = engine.algorithm.moves
-    assert moves.told
+    aging = engine.algorithm.aging
+    assert aging.told
     assert np.count_nonzero(moved) > 0.5 * k
-    assert np.all(moves.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
+    assert np.all(aging.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
     groups = _core.native.LineGroups(k, False)
     largest = np.zeros(groups.count)
     np.maximum.at(largest, [groups.of(j) for j in range(k)], moved)
-    assert np.all(moves.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])
+    assert np.all(aging.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -107,12 +107,12 @@ def test_losses_that_share_a_lane_do_not_overflow():
     centers.move(engine.sum_changes(), 1)
     assert centers.chords[1::4].min() > 0.3
     work = engine.assign(centers)
-    assert engine.algorithm.moves.told
-    assert work.lines > work.similarities / LINE  # the row visited the drifts too
+    assert engine.algorithm.aging.told
+    assert work.lines > work.similarities / LINE  # the row visited the gain lines too
     assert_bounds_hold(engine, centers, full(rows))
 
 
-def test_drifts_save_visits():
+def test_gain_lines_save_visits():
     """From the second move on, of which there is something to tell."""
     rows = unit_rows(topics(np.random.default_rng(5), 4000, 900, 40, 90))
     k = 200
@@ -145,7 +145,7 @@ def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
         assert work.changed > 0
         assert np.array_equal(engine.labels, best_by_reference(rows, centers, k))
         assert_bounds_hold(engine, centers, values)
-        before, places = places, np.array(engine.algorithm.moves.places)
+        before, places = places, np.array(engine.algorithm.aging.places)
         assert np.array_equal(np.sort(places), np.arange(k))
         if not np.array_equal(places, before):
             changed.append(number)
@@ -159,7 +159,7 @@ def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
     assert changed == [4, 6, 9, 13]
 
 
-def test_drifts_below_one_step_add_up():
+def test_gains_below_one_step_add_up():
     """One center goes far, so that the others move by less than a step of the lines."""
     rng = np.random.default_rng(6)
     k, half = 170, 400
@@ -181,7 +181,7 @@ def test_drifts_below_one_step_add_up():
         engine.assign(pushed.centers)
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows).astype(np.float64))
-    told = engine.algorithm.moves.rise_rooms
+    told = engine.algorithm.aging.rise_rooms
     assert np.count_nonzero(told) > 0.9 * len(told)
 
 
@@ -207,7 +207,7 @@ def test_shares_of_what_was_add_up(n_frequent):
         labels[2 * k : 2 * k + step * k] = np.arange(step * k) % k
         pushed.push(labels)
         engine.assign(pushed.centers)
-        told += engine.algorithm.moves.told
+        told += engine.algorithm.aging.told
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows))
     assert told >= 2 * steps - 2

@@ -17,7 +17,7 @@ from .support.examples import examples
 from .support.fits import assert_same_bits
 
 LONGEST = 2**13
-"""Entries of the longest row whose changes can be told (``cpp/core/moves/feature_changes.hpp``)."""
+"""Entries of the longest row whose changes can be told (``cpp/core/moves/feature_gains.hpp``)."""
 
 
 def passes(rows, centers, k, count, n_threads=1, chunk_rows=0, relocate=True):

@@ -163,35 +163,36 @@ void bind_algorithm(nb::module_& m) {
 
 // What tests look into.
 void bind_parts(nb::module_& m) {
-  nb::class_<SieveMoves>(m, "SieveMoves")
+  nb::class_<BoundAging>(m, "BoundAging")
       .def_prop_ro("rises",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).rises);
+                   [](nb::handle_t<BoundAging> self) {
+                     return view(self, nb::cast<const BoundAging&>(self).rises);
                    })
       .def_prop_ro("falls",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).falls);
+                   [](nb::handle_t<BoundAging> self) {
+                     return view(self, nb::cast<const BoundAging&>(self).falls);
                    })
       .def_prop_ro("places",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).places.of_all());
+                   [](nb::handle_t<BoundAging> self) {
+                     return view(self, nb::cast<const BoundAging&>(self).places.of_all());
                    })
-      .def_ro("told", &SieveMoves::told)
+      .def_ro("told", &BoundAging::told)
       .def_prop_ro("rise_rooms",
-                   [](nb::handle_t<SieveMoves> self) {
-                     return view(self, nb::cast<const SieveMoves&>(self).rise_rooms);
+                   [](nb::handle_t<BoundAging> self) {
+                     return view(self, nb::cast<const BoundAging&>(self).rise_rooms);
                    })
-      .def_prop_ro("fall_rooms", [](nb::handle_t<SieveMoves> self) {
-        return view(self, nb::cast<const SieveMoves&>(self).fall_rooms);
+      .def_prop_ro("fall_rooms", [](nb::handle_t<BoundAging> self) {
+        return view(self, nb::cast<const BoundAging&>(self).fall_rooms);
       });
   nb::class_<LineGroups>(m, "LineGroups")
       .def(nb::init<int, bool>())
       .def_prop_ro("count", &LineGroups::count)
-      .def_prop_ro("n_bounds",
-                   [](const LineGroups& groups) { return groups.n_bound_lines() * kLineShorts; })
+      .def_prop_ro(
+          "n_bounds",
+          [](const LineGroups& groups) { return groups.n_bound_blocks() * kCacheLineShorts; })
       .def("of", &LineGroups::of);
   nb::class_<SieveAlgorithm, Algorithm>(m, "Sieve")
-      .def_prop_ro("moves", &SieveAlgorithm::moves, nb::rv_policy::reference_internal);
+      .def_prop_ro("aging", &SieveAlgorithm::aging, nb::rv_policy::reference_internal);
   nb::class_<CenterGroups>(m, "CenterGroups")
       .def(
           "__init__",

@@ -44,7 +44,7 @@ def now(stored, risen):
 
 def lower_now(engine, rows, labels):
     """Lower bounds as the core reads them, but for the rounding to whole units."""
-    falls = engine.algorithm.moves.falls * FINE * UNIT * (1 + 2.0**-40)
+    falls = engine.algorithm.aging.falls * FINE * UNIT * (1 + 2.0**-40)
     lower = engine.state["lower"][rows] - np.ceil(falls).astype(np.int64)[labels]
     return lower.astype(np.int32).astype(np.longdouble) / (FINE * UNIT)
 
@@ -66,10 +66,10 @@ def assert_bounds_hold(engine, centers, values, tight=False):
 def assert_groups_bounded(groups, engine, here, true, label, margin, filters):
     """A bound for each group of centers, without the own."""
     each = np.arange(len(here))
-    moves = engine.algorithm.moves
-    of = np.array([groups.of(place) for place in moves.places])
+    aging = engine.algorithm.aging
+    of = np.array([groups.of(place) for place in aging.places])
     stored = engine.state["uppers"][here, : groups.count]
-    uppers = now(stored, np.asarray(moves.rises)) / UNIT
+    uppers = now(stored, np.asarray(aging.rises)) / UNIT
     true[each, label] = -2
     for group in np.unique(of):
         members = np.flatnonzero(of == group)

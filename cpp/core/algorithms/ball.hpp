@@ -40,8 +40,8 @@ class Ball {
   void visit(int a, int m, int end) {
     const int* ids = neighbors_.of(a);
     work_.similarities += end - m;
-    if (neighbors_.line(a, m)) {
-      visit_lines(a, ids, m, end);
+    if (neighbors_.strip(a, m)) {
+      visit_strips(a, ids, m, end);
       return;
     }
     for (; m < end; ++m) {
@@ -60,11 +60,11 @@ class Ball {
   bool contested() const { return contested_; }
 
  private:
-  void visit_lines(int a, const int* ids, int begin, int end) {
-    for (int m = begin; m < end; m += kLineFloats) {
-      LineSimilarities(*row_, neighbors_.line(a, m)).store(similarities_ + m);
+  void visit_strips(int a, const int* ids, int begin, int end) {
+    for (int m = begin; m < end; m += kCacheLineFloats) {
+      StripSimilarities(*row_, neighbors_.strip(a, m)).store(similarities_ + m);
     }
-    const int width = (end - begin + kLineFloats - 1) / kLineFloats * kLineFloats;
+    const int width = (end - begin + kCacheLineFloats - 1) / kCacheLineFloats * kCacheLineFloats;
     const Best top = best_two(similarities_ + begin, width);
     if (top.similarity < similarity_ - panel_error_) {
       if (const double upper = top.similarity + panel_error_ + error_; upper > second_upper_) {

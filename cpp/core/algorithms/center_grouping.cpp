@@ -4,6 +4,7 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/seeding/place_row.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -17,14 +18,14 @@ class CenterRows {
   explicit CenterRows(const Centers& centers) : zero_(index(centers.size())) {
     starts_.push_back(0);
     for (const std::int64_t size : centers.sums().sizes()) starts_.push_back(starts_.back() + size);
-    const auto n = static_cast<std::size_t>(starts_.back());
+    const auto n = index(starts_.back());
     features_.resize(n);
     values_.resize(n);
     std::vector<std::int64_t> sums(n);
     centers.sums().entries(starts_.data(), nullptr, features_.data(), sums.data());
     for (std::size_t j = 0; j < zero_.size(); ++j) {
       for (std::int64_t e = starts_[j]; e < starts_[j + 1]; ++e) {
-        const auto at = static_cast<std::size_t>(e);
+        const auto at = index(e);
         values_[at] =
             static_cast<float>(static_cast<double>(sums[at]) * centers.scale(static_cast<int>(j)));
       }
@@ -53,8 +54,8 @@ class CenterRows {
 Grouping grouped(const Centers& centers, int n_groups, int n_threads) {
   const int k = centers.size();
   Grouping grouping;
-  grouping.group_of.resize(static_cast<std::size_t>(k));
-  for (int j = 0; j < k; ++j) grouping.group_of[static_cast<std::size_t>(j)] = j % n_groups;
+  grouping.group_of.resize(index(k));
+  for (int j = 0; j < k; ++j) grouping.group_of[index(j)] = j % n_groups;
   if (n_groups == 1 || n_groups == k) return grouping;
 
   const CenterRows units(centers);

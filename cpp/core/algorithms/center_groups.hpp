@@ -1,15 +1,17 @@
-// The centers in groups, for yinyang: who belongs to which, how far each group moved altogether,
-// and a float32 copy of each group's centers in lines of its own (lines.hpp), so that one visit
-// computes a group. Groups of fewer than four centers have none: theirs are computed one by one.
-// Memory: 4 to 16 bytes for each center and feature.
+// The centers in groups, for yinyang: the group of each center, how far each group moved
+// altogether, and a float32 copy of the centers of each group in strips of its own (strips.hpp), so
+// that one visit computes a group. A group of fewer than four centers has no strip: its
+// similarities are computed one by one. Memory: 4 to 16 bytes for each center and feature.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "core/centers/centers.hpp"
-#include "core/layouts/lines.hpp"
+#include "core/layouts/strips.hpp"
 #include "core/moves/turns.hpp"
+#include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -24,28 +26,25 @@ class CenterGroups {
   void update(const Centers& centers, const TurnAngles& turns, int n_threads);
 
   int size() const { return static_cast<int>(moved_.size()); }
-  int group_of(int center) const { return group_of_[static_cast<std::size_t>(center)]; }
-  // Where a center stands among those of its group.
-  int place_of(int center) const { return place_[static_cast<std::size_t>(center)]; }
-  const int* begin(int g) const { return members_.data() + starts_[static_cast<std::size_t>(g)]; }
-  int count(int g) const {
-    return starts_[static_cast<std::size_t>(g) + 1] - starts_[static_cast<std::size_t>(g)];
+  int group_of(int center) const { return group_of_[index(center)]; }
+  // The place of a center among the centers of its group.
+  int place_of(int center) const { return place_[index(center)]; }
+  const int* begin(int g) const { return members_.data() + starts_[index(g)]; }
+  int count(int g) const { return starts_[index(g) + 1] - starts_[index(g)]; }
+  // The strips of a group one after another; null where it has none.
+  const float* strips(int g) const {
+    const std::int64_t at = first_strip_[index(g)];
+    return at < 0 ? nullptr : strips_.data() + at * strip_floats_;
   }
-  // The lines of a group one after another; null: compute its centers one by one.
-  const float* lines(int g) const {
-    const std::int64_t at = first_line_[static_cast<std::size_t>(g)];
-    return at < 0 ? nullptr : lines_.data() + at * line_floats_;
-  }
-  std::int64_t line_floats() const { return line_floats_; }
+  std::int64_t strip_floats() const { return strip_floats_; }
   // The cumulative movement: Σ over the passes of the largest turn in the group.
-  double moved(int g) const { return moved_[static_cast<std::size_t>(g)]; }
+  double moved(int g) const { return moved_[index(g)]; }
   const float* moved_up() const { return moved_up_.data(); }
 
  private:
   void copy(const Centers& centers, int g);
-  float* line(int g, int m) {
-    return lines_.data() +
-           (first_line_[static_cast<std::size_t>(g)] + m / kLineFloats) * line_floats_;
+  float* strip(int g, int m) {
+    return strips_.data() + (first_strip_[index(g)] + m / kCacheLineFloats) * strip_floats_;
   }
 
   bool fresh_ = true;
@@ -53,9 +52,9 @@ class CenterGroups {
   std::vector<int> place_;    // [center]
   std::vector<int> starts_;   // [group]
   std::vector<int> members_;  // centers by group, ascending within
-  std::int64_t line_floats_;
-  std::vector<std::int64_t> first_line_;  // [group]; −1: none
-  Buffer<float> lines_;
+  std::int64_t strip_floats_;
+  std::vector<std::int64_t> first_strip_;  // [group]; −1: none
+  Buffer<float> strips_;
   std::vector<double> moved_;
   std::vector<float> moved_up_;
 };

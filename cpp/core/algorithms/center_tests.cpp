@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/centers/center_row.hpp"
 #include "core/layouts/panels.hpp"
 #include "core/support/parallel.hpp"
 
@@ -41,18 +42,12 @@ std::int64_t CenterTests::update(const Centers& centers, int n_threads) {
 // s(i), and cc(i,j) for all j.
 void CenterTests::find(const Centers& centers, int i) {
   const std::size_t k = nearest_.size();
-  std::vector<std::int32_t> features;
-  std::vector<double> values;
-  centers.sums().each_of(i, [&](std::int32_t f, std::int64_t sum) {
-    features.push_back(f);
-    values.push_back(static_cast<double>(sum) * centers.scale(i));
-  });
-  const auto size = static_cast<std::int64_t>(features.size());
-  const SparseRow<double> row{features.data(), values.data(), size};
+  CenterRow center;
+  const SparseRow<double> row = center.take(centers, i);
   const auto& panels = centers.watcher<Panels>();
   std::vector<float> similarities(index(panels.width()));
   panel_similarities(panels, row, similarities.data());
-  const double error = panel_error(size) + reference_error<double>(size);
+  const double error = panel_error(row.size) + reference_error<double>(row.size);
   float nearest = 0.0F;
   for (std::size_t j = 0; j < k; ++j) {
     const double upper = static_cast<double>(similarities[j]) + error;

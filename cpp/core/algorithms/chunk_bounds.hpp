@@ -4,11 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "core/algorithms/sieve_state.hpp"
-#include "core/moves/sieve_drift.hpp"
+#include "core/moves/bound_aging.hpp"
 #include "core/support/buffer.hpp"
+#include "core/support/index.hpp"
+#include "core/support/simd_shorts.hpp"
 
 namespace arcmeans {
 
@@ -17,18 +20,17 @@ class ChunkBounds {
   // Of no center: below all cosines.
   static constexpr std::int32_t kNothing = -2 * static_cast<std::int32_t>(kCosineUnits);
 
-  ChunkBounds(const SieveDrift& drift, const SieveState& state, std::size_t most_rows)
-      : drift_(drift),
+  ChunkBounds(const PassAging& aging, const SieveState& state, std::size_t most_rows)
+      : aging_(aging),
         state_(state),
-        groups_(drift.groups()),
-        stride_(groups_.n_bound_lines() * kLineShorts),
+        groups_(aging.groups()),
+        stride_(groups_.n_bound_blocks() * kCacheLineShorts),
         firsts_(groups_.firsts()),
         lower_(most_rows),
         limit_(most_rows),
-        followed_(drift.steps().size()) {
-    if (!state.uppers)
-      scratch_ = Buffer<std::int16_t>(most_rows * static_cast<std::size_t>(stride_));
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) valid_.push_back(groups_.valid(b));
+        followed_(aging.steps().size()) {
+    if (!state.uppers) scratch_ = Buffer<std::int16_t>(most_rows * index(stride_));
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b) valid_.push_back(groups_.valid(b));
   }
 
   // The rows from here on are those of the chunk: calls use(row, known) for each, whether anything
@@ -40,13 +42,13 @@ class ChunkBounds {
     for (std::int32_t r = 0; r < count; ++r) {
       const std::int32_t stored = state_.lower ? stored_lower(r) : SieveState::kUnknown;
       const bool known = label(r) >= 0 && stored != SieveState::kUnknown;
-      const std::int32_t now = drift_.lower_now(stored, std::max(label(r), 0));
+      const std::int32_t now = aging_.lower_now(stored, std::max(label(r), 0));
       set_lower(r, known ? std::max(now, kLeast) : kLeast);
       use(r, known);
     }
     if (!state_.uppers || followed_.empty()) return;
     for (std::int32_t r = 0; r < count; ++r) {
-      take_steps(drift_.steps(), uppers(r), followed_.data());
+      take_steps(aging_.steps(), uppers(r), followed_.data());
     }
   }
 
@@ -58,21 +60,21 @@ class ChunkBounds {
   std::int16_t limit(std::int32_t r) const { return limit_[at(r)]; }
   // What it would be if the own center had not fallen in the last move.
   std::int16_t limit_before_fall(std::int32_t r) const {
-    return SieveDrift::limit(lower(r) + drift_.loss(label(r)).fall);
+    return PassAging::limit(lower(r) + aging_.loss(label(r)).fall);
   }
   void raise(std::int32_t r, std::int32_t lower) { set_lower(r, std::max(lower_[at(r)], lower)); }
   // Takes some of the last fall back, of what is kept too.
   void take_back(std::int32_t r, std::int32_t by) {
-    stored_lower(r) = SieveDrift::raised(stored_lower(r), by);
+    stored_lower(r) = PassAging::raised(stored_lower(r), by);
     set_lower(r, lower_now(r));
   }
   // Before the last fall.
   std::int32_t lower_before(std::int32_t r) const {
-    return drift_.lower_now(stored_lower(r), label(r)) + drift_.loss(label(r)).fall;
+    return aging_.lower_now(stored_lower(r), label(r)) + aging_.loss(label(r)).fall;
   }
   void keep(std::int32_t r, std::int32_t label) {
     state_.labels[begin_ + r] = label;
-    if (state_.lower) stored_lower(r) = drift_.lower_then(lower_[at(r)], label);
+    if (state_.lower) stored_lower(r) = aging_.lower_then(lower_[at(r)], label);
   }
   std::int32_t* lowers() { return lower_.data(); }
   std::int16_t* limits() { return limit_.data(); }
@@ -83,22 +85,22 @@ class ChunkBounds {
   std::int16_t* uppers(std::int32_t r) { return uppers_ + r * stride_; }
   const std::int16_t* uppers(std::int32_t r) const { return uppers_ + r * stride_; }
   void set_upper(std::int32_t r, int group, std::int32_t bound) {
-    uppers(r)[group] = static_cast<std::int16_t>(bound - drift_.lanes_then(0)[group]);
+    uppers(r)[group] = static_cast<std::int16_t>(bound - aging_.rises_then(0)[group]);
   }
 
   // The groups of a line of bounds that reach a limit, the row's own.
   std::uint32_t reaching(int b, std::int32_t r) const { return reaching(b, r, limit(r)); }
   std::uint32_t reaching(int b, std::int32_t r, std::int16_t limit) const {
-    return valid_[static_cast<std::size_t>(b)] &
-           sums_reach(uppers(r) + b * kLineShorts, drift_.lanes_now(b), limit);
+    return valid_[index(b)] &
+           sums_reach(uppers(r) + b * kCacheLineShorts, aging_.rises_now(b), limit);
   }
   bool reaches(std::int32_t r) const {
     std::uint32_t any = 0;
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) any |= reaching(b, r);
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b) any |= reaching(b, r);
     return any != 0;
   }
   bool line_reaches(int line, std::int32_t r) const {
-    return (reaching(groups_.bound_line(line), r) & groups_.bits(line)) != 0;
+    return (reaching(groups_.bound_block(line), r) & groups_.bits(line)) != 0;
   }
   // The lines that have one of those, each by the bit of its first group.
   std::uint32_t lines_reaching(int b, std::int32_t r, std::int16_t limit) const {
@@ -108,27 +110,27 @@ class ChunkBounds {
   }
   int count_lines_reaching(std::int32_t r) const {
     int count = 0;
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-      count += __builtin_popcount(lines_reaching(b, r, limit(r)));
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
+      count += std::popcount(lines_reaching(b, r, limit(r)));
     }
     return count;
   }
 
  private:
   // No cosine is below −1, so a lower bound that has fallen further says no less at −2.
-  static constexpr std::int32_t kLeast = kNothing * (1 << SieveDrift::kFineBits);
+  static constexpr std::int32_t kLeast = kNothing * (1 << PassAging::kFineBits);
 
-  static std::size_t at(std::int32_t r) { return static_cast<std::size_t>(r); }
+  static std::size_t at(std::int32_t r) { return index(r); }
   std::int32_t& stored_lower(std::int32_t r) const { return state_.lower[begin_ + r]; }
   std::int32_t lower_now(std::int32_t r) const {
-    return std::max(kLeast, drift_.lower_now(stored_lower(r), label(r)));
+    return std::max(kLeast, aging_.lower_now(stored_lower(r), label(r)));
   }
   void set_lower(std::int32_t r, std::int32_t lower) {
     lower_[at(r)] = lower;
-    limit_[at(r)] = SieveDrift::limit(lower);
+    limit_[at(r)] = PassAging::limit(lower);
   }
 
-  const SieveDrift& drift_;
+  const PassAging& aging_;
   const SieveState& state_;
   LineGroups groups_;
   std::int64_t stride_;   // from row to row

@@ -5,6 +5,7 @@
 
 #include "core/algorithms/row_list.hpp"
 #include "core/centers/centers.hpp"
+#include "core/layouts/line_cosines.hpp"
 #include "core/layouts/packed.hpp"
 #include "core/support/prefetch.hpp"
 
@@ -83,7 +84,7 @@ class DenseVisits {
 #pragma GCC unroll 8
       for (Ints& vector : row) vector = Ints{};
     }
-    for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kLineShorts) {
+    for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kCacheLineShorts) {
       Shorts centers[kUsed];
 #pragma GCC unroll 8
       for (int v = 0; v < kUsed; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "core/algorithms/chunk_bounds.hpp"
 #include "core/algorithms/near_ties.hpp"
 #include "core/algorithms/row_list.hpp"
+#include "core/layouts/line_cosines.hpp"
 
 namespace arcmeans {
 
@@ -44,13 +46,12 @@ class ExactChoice {
       visit_candidates(r, first, bounds, visits);
       auto its_line = undecided_.begin();
       best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
-        while (its_line->line != j / kLineShorts) ++its_line;
-        its_line->uppers[j % kLineShorts] = units(similarity);
+        while (its_line->line != j / kCacheLineShorts) ++its_line;
+        its_line->uppers[j % kCacheLineShorts] = units(similarity);
       });
       set_uppers(r, best.center, bounds);
     }
-    bounds.raise(r,
-                 SieveDrift::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
+    bounds.raise(r, PassAging::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
     return best.center;
   }
 
@@ -58,16 +59,16 @@ class ExactChoice {
   // The bounds of a line that holds candidates, by lane.
   struct Undecided {
     int line;
-    std::int32_t uppers[kLineShorts];
+    std::int32_t uppers[kCacheLineShorts];
   };
 
   // The centers whose bounds reach, and the best, whose bound is that of no center.
   void list_centers(std::int32_t r, std::int32_t first, const ChunkBounds& bounds) {
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) {
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
       std::uint32_t found = bounds.reaching(b, r);
-      if (first / kLineShorts == b) found |= 1U << (first % kLineShorts);
+      if (first / kCacheLineShorts == b) found |= 1U << (first % kCacheLineShorts);
       for (; found != 0; found &= found - 1) {
-        candidates_.push_back(places_.center(b * kLineShorts + __builtin_ctz(found)));
+        candidates_.push_back(places_.center(b * kCacheLineShorts + std::countr_zero(found)));
       }
     }
     std::sort(candidates_.begin(), candidates_.end());
@@ -81,17 +82,17 @@ class ExactChoice {
     this_row_.clear();
     this_row_.add(r);
     for (int line = 0; line < groups_.n_lines(); ++line) {
-      if (line != first / kLineShorts && !bounds.line_reaches(line, r)) continue;
+      if (line != first / kCacheLineShorts && !bounds.line_reaches(line, r)) continue;
       undecided_.push_back({line, {}});
       visits.template visit<1, false>(
           line, this_row_, [&](std::int32_t, const LineCosines(&cosines)[1], float error) {
-            for (int lane = 0; lane < kLineShorts; ++lane) {
+            for (int lane = 0; lane < kCacheLineShorts; ++lane) {
               const float cosine = cosines[0].lanes[lane / kVectorFloats][lane % kVectorFloats];
-              undecided_.back().uppers[lane] = SieveDrift::upper(cosine, error);
+              undecided_.back().uppers[lane] = PassAging::upper(cosine, error);
             }
           });
-      for (int lane = 0; lane < kLineShorts; ++lane) {
-        const int j = line * kLineShorts + lane;
+      for (int lane = 0; lane < kCacheLineShorts; ++lane) {
+        const int j = line * kCacheLineShorts + lane;
         if (j < centers_.size() && undecided_.back().uppers[lane] >= bounds.limit(r)) {
           candidates_.push_back(j);
         }
@@ -102,10 +103,11 @@ class ExactChoice {
   // The bounds of the groups of those lines, the own center left out.
   void set_uppers(std::int32_t r, std::int32_t own, ChunkBounds& bounds) {
     for (Undecided& it : undecided_) {
-      if (it.line == own / kLineShorts) it.uppers[own % kLineShorts] = ChunkBounds::kNothing;
+      if (it.line == own / kCacheLineShorts)
+        it.uppers[own % kCacheLineShorts] = ChunkBounds::kNothing;
       for (int g = 0; g < groups_.per_line(); ++g) {
         std::int32_t top = it.uppers[g];
-        for (int lane = g; lane < kLineShorts; lane += groups_.per_line()) {
+        for (int lane = g; lane < kCacheLineShorts; lane += groups_.per_line()) {
           top = std::max(top, it.uppers[lane]);
         }
         bounds.set_upper(r, it.line * groups_.per_line() + g, top);

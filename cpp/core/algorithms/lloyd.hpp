@@ -5,7 +5,10 @@
 // the error bound of it; such a row is decided by sim64.
 #pragma once
 
+#include <bit>
+
 #include "core/algorithms/panel_visits.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -20,10 +23,10 @@ class Lloyd {
         work_(work),
         panels_(centers.watcher<Panels>()),
         visits_(rows, panels_, options.rows_at_a_time()),
-        similarities_(static_cast<std::size_t>(panels_.width())) {}
+        similarities_(index(panels_.width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {
-    visits_.visit(begin, All{static_cast<std::size_t>(end - begin)}, [&](auto r, const Top& top) {
+    visits_.visit(begin, All{index(end - begin)}, [&](auto r, const Top& top) {
       const std::int64_t i = begin + r;
       if (top.contested) {
         state_.labels[i] =
@@ -53,10 +56,9 @@ class Lloyd {
       if (best < similarity - margin) return;
       const Floats near = splat(best - margin);
       const std::uint32_t reach = at_least(lanes.first, near);
-      const int rivals =
-          __builtin_popcount(reach) + __builtin_popcount(at_least(lanes.second, near));
+      const int rivals = std::popcount(reach) + std::popcount(at_least(lanes.second, near));
       const bool clear = best > similarity + margin;
-      if (clear) center = first_center + lanes.place(__builtin_ctz(reach));
+      if (clear) center = first_center + lanes.place(std::countr_zero(reach));
       contested = rivals > 1 || !clear;  // sim64 decides, whichever stands here
       similarity = best > similarity ? best : similarity;
     }

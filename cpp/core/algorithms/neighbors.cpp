@@ -17,7 +17,7 @@ constexpr double kMayMove = 0.4;
 
 // One by one, a sixteenth of all centers cost what all cost by the panels.
 int most_worth(int n_centers, std::int32_t n_features) {
-  if (n_features <= CenterNeighbors::kMostFeaturesForLines) {
+  if (n_features <= CenterNeighbors::kMostFeaturesForStrips) {
     return std::min(n_centers - 1, CenterNeighbors::kMost);
   }
   int most = 0;
@@ -32,26 +32,26 @@ int most_worth(int n_centers, std::int32_t n_features) {
 CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
     : n_centers_(n_centers),
       count_(most_worth(n_centers, n_features)),
-      lines_a_center_((count_ + kLineFloats - 1) / kLineFloats),
-      line_floats_(n_features <= kMostFeaturesForLines ? line_floats(n_features) : 0),
-      neighbors_(static_cast<std::size_t>(n_centers) * kMost),
-      distances_(static_cast<std::size_t>(n_centers)),
-      lines_(static_cast<std::size_t>(n_centers * lines_a_center_ * line_floats_)) {
-  if (line_floats_ == 0) return;
-  for (std::int64_t l = 0; l < n_centers * lines_a_center_; ++l) {
-    clear_line(lines_.data() + l * line_floats_, n_features);
+      strips_a_center_((count_ + kCacheLineFloats - 1) / kCacheLineFloats),
+      strip_floats_(n_features <= kMostFeaturesForStrips ? strip_floats(n_features) : 0),
+      neighbors_(index(n_centers) * kMost),
+      distances_(index(n_centers)),
+      strips_(index(n_centers * strips_a_center_ * strip_floats_)) {
+  if (strip_floats_ == 0) return;
+  for (std::int64_t l = 0; l < n_centers * strips_a_center_; ++l) {
+    clear_strip(strips_.data() + l * strip_floats_, n_features);
   }
 }
 
 std::int64_t CenterNeighbors::update(const Centers& centers, const TurnAngles& turns,
                                      int n_threads) {
-  std::vector<char> anew(static_cast<std::size_t>(n_centers_));
+  std::vector<char> anew(index(n_centers_));
   std::int64_t n_anew = 0;
   for (int a = 0; a < n_centers_; ++a) {
-    Distances& distances = distances_[static_cast<std::size_t>(a)];
+    Distances& distances = distances_[index(a)];
     distances.moved = moved_further(distances.moved, turns[a] + turns.largest_but(a));
-    const bool keeps = line_floats_ > 0 && distances.moved < kMayMove * distances.radius;
-    anew[static_cast<std::size_t>(a)] = !keeps;
+    const bool keeps = strip_floats_ > 0 && distances.moved < kMayMove * distances.radius;
+    anew[index(a)] = !keeps;
     n_anew += !keeps;
   }
   parallel_chunks(n_centers_, 16, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
@@ -59,25 +59,13 @@ std::int64_t CenterNeighbors::update(const Centers& centers, const TurnAngles& t
     scratch.similarities.resize(index(centers.watcher<Panels>().width()));
     for (std::int64_t at = begin; at < end; ++at) {
       const int a = static_cast<int>(at);
-      if (anew[static_cast<std::size_t>(at)]) find(centers, a, scratch);
+      if (anew[index(at)]) find(centers, a, scratch);
       copy(centers, a);
-      if (!anew[static_cast<std::size_t>(at)]) keep(centers, a, scratch);
+      if (!anew[index(at)]) keep(centers, a, scratch);
     }
   });
   return n_anew * (n_anew - 1) / 2 + n_anew * (n_centers_ - n_anew) +
          (n_centers_ - n_anew) * count_;
-}
-
-SparseRow<double> CenterNeighbors::row_of(const Centers& centers, int a, Scratch& scratch) const {
-  scratch.features.clear();
-  scratch.values.clear();
-  const double scale = centers.scale(a);
-  centers.sums().each_of(a, [&](std::int32_t f, std::int64_t sum) {
-    scratch.features.push_back(f);
-    scratch.values.push_back(static_cast<double>(sum) * scale);
-  });
-  return {scratch.features.data(), scratch.values.data(),
-          static_cast<std::int64_t>(scratch.features.size())};
 }
 
 // The others with at least this similarity, more than −8.
@@ -85,13 +73,13 @@ void CenterNeighbors::collect(int a, float least, Scratch& scratch) const {
   scratch.nearest.clear();
   const float* similarities = scratch.similarities.data();
   const auto width = static_cast<int>(scratch.similarities.size());
-  for (int j = 0; j < width; j += kLineFloats) {
+  for (int j = 0; j < width; j += kCacheLineFloats) {
     Floats most = load(similarities + j);
-    for (int v = 1; v < kVectorsPerLine; ++v) {
+    for (int v = 1; v < kVectorsPerCacheLine; ++v) {
       most = larger(most, load(similarities + j + v * kVectorFloats));
     }
     if (largest(most) < least) continue;
-    for (int at = j; at < j + kLineFloats; ++at) {
+    for (int at = j; at < j + kCacheLineFloats; ++at) {
       if (similarities[at] >= least && at != a) scratch.nearest.push_back({similarities[at], at});
     }
   }
@@ -103,7 +91,7 @@ float CenterNeighbors::guess(Scratch& scratch) const {
   std::vector<float>& sample = scratch.sample;
   sample.clear();
   for (int j = 0; j < n_centers_; j += step) {
-    sample.push_back(scratch.similarities[static_cast<std::size_t>(j)]);
+    sample.push_back(scratch.similarities[index(j)]);
   }
   const auto at = sample.begin() + std::min(static_cast<int>(sample.size()) - 1, 2 * kMost / step);
   std::nth_element(sample.begin(), at, sample.end(), std::greater<>());
@@ -111,7 +99,7 @@ float CenterNeighbors::guess(Scratch& scratch) const {
 }
 
 void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
-  const SparseRow<double> row = row_of(centers, a, scratch);
+  const SparseRow<double> row = scratch.center.take(centers, a);
   panel_similarities(centers.watcher<Panels>(), row, scratch.similarities.data());
   const double error = panel_error(row.size) + reference_error<double>(row.size);
   const auto far = [&](float similarity) {
@@ -121,14 +109,14 @@ void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
     return x.similarity > y.similarity || (x.similarity == y.similarity && x.center < y.center);
   };
 
-  Distances& distances = distances_[static_cast<std::size_t>(a)];
+  Distances& distances = distances_[index(a)];
   std::vector<Neighbor>& nearest = scratch.nearest;
   if (distances.last > 1.0F) distances.last = guess(scratch);
   collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
   if (nearest.size() <= kMost) collect(a, -2.0F, scratch);
   std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());
   auto last = nearest.end();
-  for (int m = kMost, annulus = kAnnuli; m >= kLineFloats; m /= 2, --annulus) {
+  for (int m = kMost, annulus = kAnnuli; m >= kCacheLineFloats; m /= 2, --annulus) {
     if (last - nearest.begin() <= m) continue;
     const auto at = nearest.begin() + m;
     std::nth_element(nearest.begin(), at, last, nearer);
@@ -147,26 +135,25 @@ void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
   }
   distances.moved = 0.0;
   for (int m = 0; m < count_; ++m) {
-    neighbors_[static_cast<std::size_t>(a * std::int64_t{kMost} + m)] =
-        nearest[static_cast<std::size_t>(m)].center;
+    neighbors_[index(a * std::int64_t{kMost} + m)] = nearest[index(m)].center;
   }
 }
 
 // The members of the list as they are now; the others are nearer than they were by no more than
 // `moved`.
 void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
-  const SparseRow<double> row = row_of(centers, a, scratch);
+  const SparseRow<double> row = scratch.center.take(centers, a);
   const double error = panel_error(row.size) + reference_error<double>(row.size);
-  Distances& distances = distances_[static_cast<std::size_t>(a)];
+  Distances& distances = distances_[index(a)];
   double least = distances.found - distances.moved;
   distances.at_least[kAnnuli] = least;
   float nearest = kNoCenter;
   for (int annulus = kAnnuli - 1; annulus >= 0; --annulus) {
-    const int begin = annulus == 0 ? 0 : kLineFloats << (annulus - 1);
-    const int end = std::min(count_, kLineFloats << annulus);
+    const int begin = annulus == 0 ? 0 : kCacheLineFloats << (annulus - 1);
+    const int end = std::min(count_, kCacheLineFloats << annulus);
     float top = kNoCenter;
-    for (int m = begin; m < end; m += kLineFloats) {
-      top = std::max(top, LineSimilarities(row, line(a, m)).largest());
+    for (int m = begin; m < end; m += kCacheLineFloats) {
+      top = std::max(top, StripSimilarities(row, strip(a, m)).largest());
     }
     if (begin < end) {
       least = std::min(least, angle_at_least(static_cast<double>(top) + error));
@@ -178,10 +165,10 @@ void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
 }
 
 void CenterNeighbors::copy(const Centers& centers, int a) {
-  if (line_floats_ == 0) return;
+  if (strip_floats_ == 0) return;
   for (int m = 0; m < count_; ++m) {
-    const std::int64_t line = a * lines_a_center_ + m / kLineFloats;
-    put_center(lines_.data() + line * line_floats_, m % kLineFloats, centers, of(a)[m]);
+    const std::int64_t strip = a * strips_a_center_ + m / kCacheLineFloats;
+    put_in_strip(strips_.data() + strip * strip_floats_, m % kCacheLineFloats, centers, of(a)[m]);
   }
 }
 

@@ -1,19 +1,20 @@
 // For each center the others nearest to it, for exponion and shallot: up to 128, in annuli of 16,
 // 16, 32 and 64 that are not sorted within (after Newling and Fleuret, ICML 2016), and how far away
 // all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
-// its centers in lines (lines.hpp), so that sixteen similarities cost what one costs; with more
+// its centers in strips (strips.hpp), so that sixteen similarities cost what one costs; with more
 // they are computed one by one, and there are at most a sixteenth of all centers in a list.
 // Before a pass a list is found anew, by a visit to the panels of all centers, or, while the
 // centers moved little since it was found, kept: then the angles to its own members are computed
 // again, and only the bound on all others falls by how far any center moved. Memory: 512 bytes for
-// each center, and 512·(features + 1) with lines.
+// each center, and 512·(features + 1) with strips.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "core/algorithms/algorithm.hpp"
-#include "core/layouts/lines.hpp"
+#include "core/centers/center_row.hpp"
+#include "core/layouts/strips.hpp"
 #include "core/moves/turns.hpp"
 #include "core/support/prefetch.hpp"
 
@@ -21,8 +22,8 @@ namespace arcmeans {
 
 class CenterNeighbors {
  public:
-  static constexpr int kMost = 128;
-  static constexpr std::int32_t kMostFeaturesForLines = 32;
+  static constexpr int kMost = 128;  // neighbors of a center
+  static constexpr std::int32_t kMostFeaturesForStrips = 32;
 
   CenterNeighbors(int n_centers, std::int32_t n_features);
   CenterNeighbors(const CenterNeighbors&) = delete;
@@ -30,8 +31,8 @@ class CenterNeighbors {
 
   // What the lists take.
   static std::int64_t bytes_for(const Problem& problem) {
-    const bool lines = problem.n_features <= kMostFeaturesForLines;
-    const std::int64_t line_bytes = lines ? 4 * (std::int64_t{problem.n_features} + 1) : 0;
+    const bool strips = problem.n_features <= kMostFeaturesForStrips;
+    const std::int64_t line_bytes = strips ? 4 * (std::int64_t{problem.n_features} + 1) : 0;
     return (600 + kMost * line_bytes) * problem.n_clusters;
   }
 
@@ -43,26 +44,27 @@ class CenterNeighbors {
   // The neighbors of a center, nearest annulus first.
   const int* of(int a) const { return neighbors_.data() + std::int64_t{a} * kMost; }
   // Where the annulus that begins with neighbor m ends.
-  static int end_of(int m) { return m == 0 ? kLineFloats : 2 * m; }
+  static int end_of(int m) { return m == 0 ? kCacheLineFloats : 2 * m; }
   // At most the angle to any center that is not among the first m; m = 0 or the end of an annulus.
   double beyond_first(int a, int m) const {
-    return distances_[static_cast<std::size_t>(a)].at_least[annuli_before(m)];
+    return distances_[index(a)].at_least[annuli_before(m)];
   }
   // At least the angle to the nearest other center.
-  double nearest_at_most(int a) const { return distances_[static_cast<std::size_t>(a)].nearest; }
+  double nearest_at_most(int a) const { return distances_[index(a)].nearest; }
   // Asks the memory for what a visit to the first annulus of a center reads.
   __attribute__((always_inline)) void prefetch(int a) const {
     const auto* distances = reinterpret_cast<const char*>(distances_.data() + a);
     prefetch_near(distances);
     prefetch_near(distances + sizeof(Distances) - 1);
-    for (std::int64_t f = 0; f < line_floats_; f += kLineFloats) {
-      prefetch_near(line(a, 0) + f);
+    for (std::int64_t f = 0; f < strip_floats_; f += kCacheLineFloats) {
+      prefetch_near(strip(a, 0) + f);
     }
   }
-  // The line of neighbors m to m + 15; null: compute them one by one.
-  const float* line(int a, int m) const {
-    if (line_floats_ == 0) return nullptr;
-    return lines_.data() + (std::int64_t{a} * lines_a_center_ + m / kLineFloats) * line_floats_;
+  // The strip of neighbors m to m + 15; null: compute them one by one.
+  const float* strip(int a, int m) const {
+    if (strip_floats_ == 0) return nullptr;
+    return strips_.data() +
+           (std::int64_t{a} * strips_a_center_ + m / kCacheLineFloats) * strip_floats_;
   }
 
  private:
@@ -80,8 +82,7 @@ class CenterNeighbors {
     int center;
   };
   struct Scratch {
-    std::vector<double> values;
-    std::vector<std::int32_t> features;
+    CenterRow center;
     std::vector<float> similarities;
     std::vector<float> sample;
     std::vector<Neighbor> nearest;
@@ -89,7 +90,6 @@ class CenterNeighbors {
   static std::size_t annuli_before(int m) {
     return m == 0 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : m <= 64 ? 3 : 4;
   }
-  SparseRow<double> row_of(const Centers& centers, int a, Scratch& scratch) const;
   void find(const Centers& centers, int a, Scratch& scratch);
   float guess(Scratch& scratch) const;
   void collect(int a, float least, Scratch& scratch) const;
@@ -98,11 +98,11 @@ class CenterNeighbors {
 
   int n_centers_;
   int count_;
-  std::int64_t lines_a_center_;
-  std::int64_t line_floats_;  // 0: no lines
+  std::int64_t strips_a_center_;
+  std::int64_t strip_floats_;  // 0: no strips
   std::vector<int> neighbors_;
   std::vector<Distances> distances_;
-  Buffer<float> lines_;
+  Buffer<float> strips_;
 };
 
 }  // namespace arcmeans

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/algorithms/row_loop.hpp"
+#include "core/support/index.hpp"
 #include "core/support/prefetch.hpp"
 
 namespace arcmeans {
@@ -18,8 +19,8 @@ struct LaneTops {
   Floats second = splat(-std::numeric_limits<float>::infinity());
   Ints where = Ints{};
 
-  template <int kLines>
-  explicit LaneTops(const PanelSimilarities<kLines>& of) : first(of.lanes[0]) {
+  template <int kCacheLines>
+  explicit LaneTops(const PanelSimilarities<kCacheLines>& of) : first(of.lanes[0]) {
 #pragma GCC unroll 16
     for (int v = 1; v < of.kVectors; ++v) {
       const Ints wins = of.lanes[v] > first;
@@ -39,7 +40,7 @@ template <class RowsOf, class Top>
 class PanelVisits {
  public:
   PanelVisits(const RowsOf& rows, const Panels& panels, std::int64_t most_rows)
-      : rows_(rows), panels_(panels), tops_(static_cast<std::size_t>(most_rows)) {}
+      : rows_(rows), panels_(panels), tops_(index(most_rows)) {}
 
   // Calls use(row, top) for some rows, named by their places after `begin`, those without a
   // direction left out.
@@ -48,7 +49,8 @@ class PanelVisits {
     if (which.size() == 0) return;
     for (std::size_t w = 0; w < which.size(); ++w) tops_[w] = {};
     for (const Panel& panel : panels_.all()) {
-      with_lines(panel, [&](auto lines) { visit_panel<lines()>(panel, begin, which); });
+      with_cache_lines(panel,
+                       [&](auto cache_lines) { visit_panel<cache_lines()>(panel, begin, which); });
     }
     for (std::size_t w = 0; w < which.size(); ++w) {
       if (!rows_.zero[begin + which[w]]) use(which[w], tops_[w]);
@@ -56,7 +58,7 @@ class PanelVisits {
   }
 
  private:
-  template <int kLines, class Which>
+  template <int kCacheLines, class Which>
   void visit_panel(const Panel& panel, std::int64_t begin, const Which& which) {
     const std::size_t n = which.size();
     const bool are_short = short_rows(begin, which);
@@ -65,14 +67,14 @@ class PanelVisits {
       if (!RowsOf::Row::dense && w + ahead < n) {
         const auto row = rows_.row(begin + which[w + ahead]);
         if (are_short) {
-          prefetch<kLines, true>(panel, row);
+          prefetch<kCacheLines, true>(panel, row);
         } else {
-          prefetch<kLines, false>(panel, row);
+          prefetch<kCacheLines, false>(panel, row);
         }
       }
       if (rows_.zero[begin + which[w]]) continue;
       const auto row = rows_.row(begin + which[w]);
-      const PanelSimilarities<kLines> of(row, panel);
+      const PanelSimilarities<kCacheLines> of(row, panel);
       // Rounded up: the margin must not shrink when it becomes a float.
       const auto margin = static_cast<float>(panel_error(row.size) * (2.0 + 0x1p-20));
       tops_[w].meet(LaneTops(of), panel.first_center, margin);
@@ -88,16 +90,16 @@ class PanelVisits {
     const std::int64_t end = begin + which[which.size() - 1] + 1;
     return rows_.starts[end] - rows_.starts[first] < 8 * (end - first);
   }
-  template <int kLines, bool kNear, class Row>
+  template <int kCacheLines, bool kNear, class Row>
   __attribute__((always_inline)) static void prefetch(const Panel& panel, const Row& row) {
     for (std::int64_t e = std::max<std::int64_t>(0, row.size - 16); e < row.size; ++e) {
       const float* feature = panel.sums.data() + std::int64_t{row.feature(e)} * panel.width();
 #pragma GCC unroll 8
-      for (int l = 0; l < kLines; ++l) {
+      for (int l = 0; l < kCacheLines; ++l) {
         if constexpr (kNear) {
-          prefetch_near(feature + l * kLineFloats);
+          prefetch_near(feature + l * kCacheLineFloats);
         } else {
-          prefetch_far(feature + l * kLineFloats);
+          prefetch_far(feature + l * kCacheLineFloats);
         }
       }
     }

@@ -8,6 +8,7 @@
 
 #include "core/algorithms/algorithm.hpp"
 #include "core/layouts/panels.hpp"
+#include "core/support/index.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -79,12 +80,12 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
 template <class RowsOf, class MakeVisitor>
 Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& options,
                     const MakeVisitor& make_visitor) {
-  std::vector<Work> work(static_cast<std::size_t>(options.n_threads));
+  std::vector<Work> work(index(options.n_threads));
   using Visitor = decltype(make_visitor(work[0]));
   std::vector<std::unique_ptr<Visitor>> visitors(work.size());
   parallel_chunks(rows.n_rows, options.rows_at_a_time(), options.n_threads,
                   [&](int thread, std::int64_t begin, std::int64_t end) {
-                    const auto t = static_cast<std::size_t>(thread);
+                    const auto t = index(thread);
                     if (!visitors[t])
                       visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
                     for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
@@ -109,7 +110,7 @@ class RowVisitor {
         state_(state),
         work_(work),
         panels_(centers.watcher<Panels>()),
-        similarities_(static_cast<std::size_t>(panels_.width())) {}
+        similarities_(index(panels_.width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -11,9 +11,9 @@ namespace {
 
 template <class Visits>
 Work pass(const Rows& rows, const PackedRows& packed, const Centers& centers,
-          const SieveDrift& drift, const SieveState& state, const PassOptions& options) {
+          const PassAging& aging, const SieveState& state, const PassOptions& options) {
   return pass_over_rows(rows, state, options, [&](Work& work) {
-    return Sieve<Visits>(rows, near_ties(rows, centers), packed, centers, drift, state, options,
+    return Sieve<Visits>(rows, near_ties(rows, centers), packed, centers, aging, state, options,
                          work);
   });
 }
@@ -21,7 +21,7 @@ Work pass(const Rows& rows, const PackedRows& packed, const Centers& centers,
 // How many rows go through the lines one after another. Lines that stay in a processor's last cache
 // from chunk to chunk let the rows stay in the cache before it; others are fetched for every chunk,
 // and many rows have to make up for it.
-std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, int n_bound_lines,
+std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, int n_bound_blocks,
                         int n_threads) {
   constexpr std::int64_t kLastCache = std::int64_t{24} << 20;
   constexpr std::int64_t kScratch = std::int64_t{32} << 20;
@@ -31,7 +31,7 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, int n_bound_
   if (n_threads > 1) n = std::min(n, std::max(few / 8, rows.n_rows / (4 * n_threads)));
   // What is kept of a chunk while it lasts, beside a few numbers a row: eight bytes for each row
   // and line, bounds where none stay.
-  const std::int64_t bytes = 8 * lines.count() + 2 * kLineShorts * n_bound_lines;
+  const std::int64_t bytes = 8 * lines.count() + 2 * kCacheLineShorts * n_bound_blocks;
   return std::max<std::int64_t>(1, std::min(n, kScratch / bytes));
 }
 
@@ -49,7 +49,7 @@ std::int64_t packed_bytes(const Problem& problem) {
 }  // namespace
 
 SieveAlgorithm::SieveAlgorithm(const Problem& problem, const RowState& state)
-    : n_shared_(problem.n_shared), moves_(problem.n_clusters, !problem.sparse) {
+    : n_shared_(problem.n_shared), aging_(problem.n_clusters, !problem.sparse) {
   if (state.empty()) return;
   state_.lower = static_cast<std::int32_t*>(state[0]);
   state_.uppers = static_cast<std::int16_t*>(state[1]);
@@ -59,7 +59,7 @@ std::vector<StateArray> SieveAlgorithm::row_state(const Problem& problem) {
   if (!problem.keep_bounds) return {};
   const LineGroups groups(problem.n_clusters, !problem.sparse);
   return {{"lower", NumberType::int32, 1, SieveState::kUnknown},
-          {"uppers", NumberType::int16, groups.n_bound_lines() * kLineShorts}};
+          {"uppers", NumberType::int16, groups.n_bound_blocks() * kCacheLineShorts}};
 }
 
 Work SieveAlgorithm::assign(const Rows& rows, Centers& centers, const Labels& labels,
@@ -72,26 +72,28 @@ Work SieveAlgorithm::assign(const Rows& rows, Centers& centers, const Labels& la
   }
   const PackedRows& packed = *packed_;
   const FilterLines& lines = FilterLines::of(centers, packed.dense(), options.n_threads);
-  const Drifts* drifts = by_drifts(centers) ? &Drifts::of(centers, !packed.nonnegative()) : nullptr;
-  moves_.add(centers, lines.places(), packed.nonnegative(), drifts);
-  const SieveDrift drift(moves_);
+  const GroupGains* gains =
+      by_gains(centers) ? &GroupGains::of(centers, !packed.nonnegative()) : nullptr;
+  aging_.add(centers, lines.places(), packed.nonnegative(), gains);
+  const PassAging aging(aging_);
   SieveState state = state_;
   static_cast<Labels&>(state) = labels;
   PassOptions chosen = options;
   if (chosen.chunk_rows == 0) {
-    const int n_bound_lines = state.uppers ? 0 : moves_.groups.n_bound_lines();
-    chosen.chunk_rows = sieve_rows(rows, lines, n_bound_lines, options.n_threads);
+    const int n_bound_blocks = state.uppers ? 0 : aging_.groups.n_bound_blocks();
+    chosen.chunk_rows = sieve_rows(rows, lines, n_bound_blocks, options.n_threads);
   }
   const auto one_pass = packed.dense()    ? pass<DenseVisits>
                         : packed.narrow() ? pass<SparseVisits<std::uint16_t>>
                                           : pass<SparseVisits<std::uint32_t>>;
-  return one_pass(rows, packed, centers, drift, state, chosen);
+  return one_pass(rows, packed, centers, aging, state, chosen);
 }
 
-// Where every center has a bound, in a few lines, the drifts would cost what they save.
-bool SieveAlgorithm::by_drifts(const Centers& centers) const {
-  return state_.uppers && !packed_->dense() && moves_.groups.size() > 1 &&
-         centers.n_frequent() <= Drifts::kMostFeatures;
+// Where every center has a bound of its own, in a few lines, a visit to the gain lines would cost
+// what it saves.
+bool SieveAlgorithm::by_gains(const Centers& centers) const {
+  return state_.uppers && !packed_->dense() && aging_.groups.size() > 1 &&
+         centers.n_frequent() <= GroupGains::kMostFeatures;
 }
 
 void SieveAlgorithm::forget(const std::int64_t* rows, std::int64_t n) {

@@ -10,10 +10,10 @@
 // risen is the bound now. That of the own group leaves the own center out. For each row a lower
 // bound on the own center, stored with the center's cumulative fall.
 //
-// *Drifts*, of sparse rows. Rises and falls are lengths, ‖c′ − c‖ or for rows without negative
+// *Gains*, of sparse rows. Rises and falls are lengths, ‖c′ − c‖ or for rows without negative
 // values ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖: what a product with any unit vector can have gained or lost.
-// A row whose bounds fail by them visits the lines of the drifts (drifts.hpp), which tell what it
-// can have gained and lost itself in the last move, and takes the rest back.
+// A row whose bounds fail by them visits the gain lines (group_gains.hpp), which tell what the
+// cosines of this row can have gained and lost in the last move; the difference is taken back.
 //
 // *Places.* Where each center has a bound of its own, those that move most stand in the same lines
 // (places.hpp), and bounds follow when they change places.
@@ -33,6 +33,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <utility>
 
@@ -40,7 +41,10 @@
 #include "core/algorithms/exact_choice.hpp"
 #include "core/algorithms/row_list.hpp"
 #include "core/algorithms/row_loop.hpp"
+#include "core/layouts/line_cosines.hpp"
 #include "core/layouts/packed.hpp"
+#include "core/moves/bound_aging.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -48,19 +52,19 @@ template <class Visits>
 class Sieve {
  public:
   Sieve(const Rows& rows, std::unique_ptr<NearTies> near_ties, const PackedRows& packed,
-        const Centers& centers, const SieveDrift& drift, const SieveState& state,
+        const Centers& centers, const PassAging& aging, const SieveState& state,
         const PassOptions& options, Work& work)
       : rows_(rows),
         packed_(packed),
         centers_(centers),
-        drift_(drift),
+        aging_(aging),
         work_(work),
-        groups_(drift.groups()),
+        groups_(aging.groups()),
         lines_(centers.watcher<FilterLines>()),
-        drifts_(centers.find<Drifts>()),
+        gains_(centers.find<GroupGains>()),
         places_(lines_.places()),
         visits_(packed, centers),
-        bounds_(drift, state, rows_at_once(rows, options)),
+        bounds_(aging, state, rows_at_once(rows, options)),
         exactly_(std::move(near_ties), centers, groups_),
         enough_(enough(groups_.n_lines())) {
     const std::size_t n = rows_at_once(rows, options);
@@ -69,7 +73,8 @@ class Sieve {
       own_.emplace_back(n);
       reaching_.emplace_back(n);
     }
-    for (int b = 0; b < groups_.n_bound_lines(); ++b) by_losses_.emplace_back(drift.told() ? n : 0);
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b)
+      by_losses_.emplace_back(aging.told() ? n : 0);
     visits_all_.resize(n);
     best_.resize(n);
     if (by_tops()) tops_.resize(n * own_.size());
@@ -89,7 +94,7 @@ class Sieve {
       scan();
     }
     if constexpr (!Visits::kDense) {
-      if (drift_.told()) take_drifts_back();
+      if (aging_.told()) take_excess_back();
     }
     visits_.prepare(active_);
     if (groups_.n_lines() > 1) {
@@ -102,7 +107,7 @@ class Sieve {
   }
 
  private:
-  // From so many lines on a visit to the lines of the drifts comes first.
+  // From so many lines on a visit to the gain lines comes first.
   static constexpr int kQuiteSome = 2;
   // Up to so many lines a row is put onto their lists without a branch for each.
   static constexpr int kFewLines = 4;
@@ -122,26 +127,24 @@ class Sieve {
   // From how many lines likely to be visited on, beside the own, a row visits all: never where a
   // visit is to one line, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
-    if (Visits::kMostLines == 1 || n_lines > kLineShorts) return kLineShorts + 1;
+    if (Visits::kMostLines == 1 || n_lines > kCacheLineShorts) return kCacheLineShorts + 1;
     return std::max(1, (n_lines - 1) / 2);
   }
 
   static std::size_t rows_at_once(const Rows& rows, const PassOptions& options) {
-    return static_cast<std::size_t>(std::min(options.rows_at_a_time(), rows.n_rows));
+    return index(std::min(options.rows_at_a_time(), rows.n_rows));
   }
 
   // Rows are named by their place in the chunk.
-  static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
+  static std::size_t at(std::int32_t place) { return index(place); }
   int own_place(std::int32_t r) const { return places_.of(bounds_.label(r)); }
-  int own_line(std::int32_t r) const { return own_place(r) / kLineShorts; }
+  int own_line(std::int32_t r) const { return own_place(r) / kCacheLineShorts; }
 
   // Where each center has a bound of its own and there are lines to choose from, the highest bound
   // of each line is noted for when the row's lower bound has risen: the bounds are not looked at
   // again.
   bool by_tops() const { return groups_.size() == 1 && groups_.n_lines() > 1; }
-  std::int16_t& top(std::int32_t r, int line) {
-    return tops_[at(r) * own_.size() + static_cast<std::size_t>(line)];
-  }
+  std::int16_t& top(std::int32_t r, int line) { return tops_[at(r) * own_.size() + index(line)]; }
 
   // Finds the rows of which nothing is known or with a bound that reaches.
   void scan() {
@@ -166,7 +169,7 @@ class Sieve {
       std::uint32_t found = 0;
       for (int line = 0; line < groups_.n_lines(); ++line) {
         const std::int16_t highest =
-            largest_sum(bounds_.uppers(r) + line * kLineShorts, drift_.lanes_now(line));
+            largest_sum(bounds_.uppers(r) + line * kCacheLineShorts, aging_.rises_now(line));
         top(r, line) = highest;
         found |= std::uint32_t{highest >= bounds_.limit(r)} << line;
       }
@@ -184,9 +187,8 @@ class Sieve {
   // that of the next line stands so many further.
   void list_row(std::int32_t r, std::uint32_t found, int first, int spacing) {
     const int own = (own_line(r) - first) * spacing;
-    const std::uint32_t others = found & ~(own >= 0 && own < kLineShorts ? 1U << own : 0U);
-    if (__builtin_popcount(others) >= enough_ &&
-        __builtin_popcount(others & likely(r)) >= enough_) {
+    const std::uint32_t others = found & ~(own >= 0 && own < kCacheLineShorts ? 1U << own : 0U);
+    if (std::popcount(others) >= enough_ && std::popcount(others & likely(r)) >= enough_) {
       visits_all_[at(r)] = true;
       return whole_.add(r);
     }
@@ -196,7 +198,7 @@ class Sieve {
       }
     } else {
       for (std::uint32_t left = others; left != 0; left &= left - 1) {
-        reaching_[at(first + __builtin_ctz(left) / spacing)].add(r);
+        reaching_[at(first + std::countr_zero(left) / spacing)].add(r);
       }
     }
   }
@@ -207,31 +209,32 @@ class Sieve {
     return bounds_.lines_reaching(0, r, bounds_.limit_before_fall(r));
   }
 
-  // Takes back from rises and falls of the last move what the row's own part does not come to.
-  void take_drifts_back() {
-    const Drifts& drifts = *drifts_;
+  // Takes back the part of the last rises and falls that is more than what the gain lines tell for
+  // the row.
+  void take_excess_back() {
+    const GroupGains& gains = *gains_;
     told_.clear();
     for (const std::int32_t r : active_) {
       told_.add(r, !visits_all_[at(r)] && bounds_.count_lines_reaching(r) >= kQuiteSome);
     }
-    if (drifts.together()) {
-      each_told(drifts.gains(0), told_, [&](std::int32_t r, const LineSums& sums) {
+    if (gains.share_a_line()) {
+      each_told(gains.gains(0), told_, [&](std::int32_t r, const LineSums& sums) {
         take_losses(r, sums);
         take_gains(0, r, sums);
       });
     } else {
       for (const std::int32_t r : told_) {
-        by_losses_[at(groups_.of(own_place(r)) / kLineShorts)].add(r);
+        by_losses_[at(groups_.of(own_place(r)) / kCacheLineShorts)].add(r);
       }
-      for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        each_told(drifts.losses(b), by_losses_[at(b)],
+      for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
+        each_told(gains.losses(b), by_losses_[at(b)],
                   [&](std::int32_t r, const LineSums& sums) { take_losses(r, sums); });
         by_losses_[at(b)].clear();
       }
-      for (int b = 0; b < groups_.n_bound_lines(); ++b) {
+      for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
         reached_.clear();
         for (const std::int32_t r : told_) reached_.add(r, bounds_.reaching(b, r) != 0);
-        each_told(drifts.gains(b), reached_,
+        each_told(gains.gains(b), reached_,
                   [&](std::int32_t r, const LineSums& sums) { take_gains(b, r, sums); });
       }
     }
@@ -243,52 +246,51 @@ class Sieve {
   template <class Use>
   void each_told(const std::int16_t* lanes, const RowList& which, const Use& use) {
     work_.lines += static_cast<std::int64_t>(which.size());
-    if (drifts_->any_sign()) {
+    if (gains_->any_sign()) {
       visits_.template each_sum<true>(lanes, which, use);
     } else {
       visits_.template each_sum<false>(lanes, which, use);
     }
   }
 
-  // What is to be added to a row's part in a drift, in units: a thousandth for what rounding hides
-  // in each feature, the row's own rounding, and the rare features.
+  // What is added to the sum of products of a row with a gain line, in units: a thousandth for what
+  // rounding hides in each feature, the rounding of the row, and the gains in its rare features.
   template <class Rare>
-  float beside(std::int32_t r, const Rare& rare_drift) const {
-    float sum = 0.001F + packed_.error(begin_ + r, 0.0F) * drifts_->length();
+  float beside(std::int32_t r, const Rare& rare_gain) const {
+    float sum = 0.001F + packed_.error(begin_ + r, 0.0F) * gains_->length();
     visits_.each_rare(r, [&](const auto& rare) {
-      sum += std::abs(rare.value) * rare_drift(rare.feature) * (1.001F * kCosineUnits);
+      sum += std::abs(rare.value) * rare_gain(rare.feature) * (1.001F * kCosineUnits);
     });
     return sum;
   }
 
   void take_gains(int b, std::int32_t r, const LineSums& sums) {
-    const Drifts& drifts = *drifts_;
-    const Floats rest =
-        splat(1.0F + beside(r, [&](std::int32_t f) { return drifts.rare_rise(f); }));
-    std::int16_t* const uppers = bounds_.uppers(r) + b * kLineShorts;
-    std::int16_t gained[kLineShorts];
+    const GroupGains& gains = *gains_;
+    const Floats rest = splat(1.0F + beside(r, [&](std::int32_t f) { return gains.rare_gain(f); }));
+    std::int16_t* const uppers = bounds_.uppers(r) + b * kCacheLineShorts;
+    std::int16_t gained[kCacheLineShorts];
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       const int lane = v * kVectorFloats;
-      const Floats cosines = load_wrapped_sums(uppers + lane, drift_.lanes_now(b) + lane);
+      const Floats cosines = load_wrapped_sums(uppers + lane, aging_.rises_now(b) + lane);
       const Floats stretched =
-          multiply_add(larger(cosines, Floats{}), load(drift_.stretches(b) + lane), rest);
+          multiply_add(larger(cosines, Floats{}), load(aging_.stretches(b) + lane), rest);
       const Floats gain = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
-                                       splat(drifts.factor()), stretched);
+                                       splat(gains.factor()), stretched);
       const Floats capped = gain < splat(kMostGained) ? gain : splat(kMostGained);
       store_shorts(gained + lane, __builtin_convertvector(capped, Ints));
     }
-    take_excess(uppers, drift_.rise_rooms(b), gained);
+    take_excess(uppers, aging_.rise_rooms(b), gained);
   }
 
   void take_losses(std::int32_t r, const LineSums& sums) {
-    const Drifts& drifts = *drifts_;
-    const int lane = drifts.loss_lane(groups_.of(own_place(r)));
+    const GroupGains& gains = *gains_;
+    const int lane = gains.loss_lane(groups_.of(own_place(r)));
     const int number = sums.lanes[lane / kVectorFloats][lane % kVectorFloats];
-    const SieveDrift::Loss& most = drift_.loss(bounds_.label(r));
-    const float rest = beside(r, [&](std::int32_t f) { return drifts.rare_fall(f); });
-    const float lost = std::min(static_cast<float>(number) * drifts.factor() + rest, kMostGained);
-    const float fine = lost * (1 << SieveDrift::kFineBits) +
+    const PassAging::Loss& most = aging_.loss(bounds_.label(r));
+    const float rest = beside(r, [&](std::int32_t f) { return gains.rare_loss(f); });
+    const float lost = std::min(static_cast<float>(number) * gains.factor() + rest, kMostGained);
+    const float fine = lost * (1 << PassAging::kFineBits) +
                        most.shrinking * static_cast<float>(std::max(0, bounds_.lower_before(r))) +
                        3.0F;
     bounds_.take_back(r, std::max(0, most.room - static_cast<std::int32_t>(fine)));
@@ -314,8 +316,8 @@ class Sieve {
         whole_.add(r);
         continue;
       }
-      for (int b = 0; b < groups_.n_bound_lines(); ++b) {
-        const int first = groups_.line(b * kLineShorts);
+      for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
+        const int first = groups_.line(b * kCacheLineShorts);
         list_row(r, bounds_.lines_reaching(b, r, bounds_.limit(r)), first, groups_.per_line());
       }
     }
@@ -355,18 +357,18 @@ class Sieve {
       case 16:
         return take_lines<16, kLines>(line, which);
       default:
-        return take_lines<kLineShorts, kLines>(line, which);
+        return take_lines<kCacheLineShorts, kLines>(line, which);
     }
   }
 
   // The cosines of lines: new bounds, and perhaps a higher one on the best center.
   template <int kGroups, int kLines>
   void take_lines(int line, const RowList& which) {
-    constexpr bool kAlone = kGroups == kLineShorts;
+    constexpr bool kAlone = kGroups == kCacheLineShorts;
     // Held here: it is looked up for every row, and a call would have the sums leave the registers.
     std::int16_t* const uppers = bounds_.uppers(0) + line * kGroups;
     const std::int64_t stride = bounds_.stride();
-    const std::int32_t* const then = drift_.lanes_then(0) + line * kGroups;
+    const std::int32_t* const then = aging_.rises_then(0) + line * kGroups;
     Best* const bests = best_.data();
     std::int32_t* const lowers = bounds_.lowers();
     std::int16_t* const limits = bounds_.limits();
@@ -376,23 +378,23 @@ class Sieve {
 #pragma GCC unroll 8
           for (int l = 0; l < kLines; ++l) {
             if constexpr (kAlone) {
-              cosines[l].store(SieveDrift::upwards(error), then + l * kGroups, to + l * kGroups);
+              cosines[l].store(PassAging::upwards(error), then + l * kGroups, to + l * kGroups);
             } else {
               const auto tops = cosines[l].template largest_of<kGroups>();
-              store_groups<kGroups>(tops + SieveDrift::upwards(error), then + l * kGroups,
+              store_groups<kGroups>(tops + PassAging::upwards(error), then + l * kGroups,
                                     to + l * kGroups);
             }
           }
           const float top = LineCosines::largest(cosines);
-          lowers[r] = std::max(lowers[r], SieveDrift::lower(top - error));
-          limits[r] = SieveDrift::limit(lowers[r]);
-          const float least = SieveDrift::in_units(lowers[r]);
+          lowers[r] = std::max(lowers[r], PassAging::lower(top - error));
+          limits[r] = PassAging::limit(lowers[r]);
+          const float least = PassAging::in_units(lowers[r]);
           int near = 0;
 #pragma GCC unroll 8
           for (const LineCosines& its : cosines) {
-            near += __builtin_popcount(its.at_least(least - SieveDrift::beyond(error)));
+            near += std::popcount(its.at_least(least - PassAging::beyond(error)));
           }
-          const float reach = top + SieveDrift::beyond(error);
+          const float reach = top + PassAging::beyond(error);
           Best& best = bests[r];
           const bool wins = top > best.cosine;
           const float loser = wins ? best.reach : reach;
@@ -402,16 +404,16 @@ class Sieve {
 #pragma GCC unroll 8
           for (int l = kLines - 1; l >= 0; --l) {
             const std::uint32_t here = cosines[l].at_least(top);
-            lane = here != 0 ? l * kLineShorts + __builtin_ctz(here) : lane;
+            lane = here != 0 ? l * kCacheLineShorts + std::countr_zero(here) : lane;
           }
           best.cosine = top;
           best.reach = reach;
-          best.place = line * kLineShorts + lane;
+          best.place = line * kCacheLineShorts + lane;
           if constexpr (!kAlone) {
-            LineCosines its = cosines[lane / kLineShorts];
-            its.set(lane % kLineShorts, kNothing);
+            LineCosines its = cosines[lane / kCacheLineShorts];
+            its.set(lane % kCacheLineShorts, kNothing);
             const auto others = its.template largest_of<kGroups>();
-            best.rest = static_cast<std::int16_t>(SieveDrift::upper(others[lane % kGroups], error));
+            best.rest = static_cast<std::int16_t>(PassAging::upper(others[lane % kGroups], error));
           }
         });
   }
@@ -445,11 +447,11 @@ class Sieve {
   const Rows& rows_;
   const PackedRows& packed_;
   const Centers& centers_;
-  const SieveDrift& drift_;
+  const PassAging& aging_;
   Work& work_;
   LineGroups groups_;
   const FilterLines& lines_;
-  const Drifts* drifts_;
+  const GroupGains* gains_;
   const Places& places_;
   Visits visits_;
   ChunkBounds bounds_;

@@ -5,7 +5,7 @@
 
 #include "core/algorithms/sieve_state.hpp"
 #include "core/layouts/packed.hpp"
-#include "core/moves/sieve_drift.hpp"
+#include "core/moves/bound_aging.hpp"
 
 namespace arcmeans {
 
@@ -22,14 +22,14 @@ class SieveAlgorithm final : public Algorithm {
   void forget(const std::int64_t* rows, std::int64_t n) override;
   void release_rows() override { packed_.reset(); }
 
-  const SieveMoves& moves() const { return moves_; }
+  const BoundAging& aging() const { return aging_; }
 
  private:
-  bool by_drifts(const Centers& centers) const;
+  bool by_gains(const Centers& centers) const;
 
   std::int32_t n_shared_;
   SieveState state_;  // but for the labels
-  SieveMoves moves_;
+  BoundAging aging_;
   std::unique_ptr<PackedRows> packed_;
 };
 

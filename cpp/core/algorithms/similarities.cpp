@@ -1,6 +1,7 @@
 #include "core/algorithms/similarities.hpp"
 
 #include "core/algorithms/row_loop.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -21,14 +22,14 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
   // of them at once, in the order of the entries, so each sum is that of sim64.
   constexpr int kBlock = 32;
   const std::int64_t k = centers.size();
-  const auto d = static_cast<std::size_t>(centers.n_features());
+  const auto d = index(centers.n_features());
   Buffer<double> block(d * kBlock);
   for (int first = 0; first < centers.size(); first += kBlock) {
     const int count = std::min(kBlock, centers.size() - first);
     for (int j = 0; j < count; ++j) {
       const std::int64_t* sums = centers.sums().frequent(first + j);
-      for (std::size_t f = 0; f < static_cast<std::size_t>(centers.n_frequent()); ++f) {
-        block[f * kBlock + static_cast<std::size_t>(j)] = static_cast<double>(sums[f]);
+      for (std::size_t f = 0; f < index(centers.n_frequent()); ++f) {
+        block[f * kBlock + index(j)] = static_cast<double>(sums[f]);
       }
     }
     for (std::int32_t f = centers.n_frequent(); f < centers.n_features(); ++f) {
@@ -49,8 +50,7 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
             for (int j = 0; j < kBlock; ++j) sums[j] += value * at[j];
           }
           for (int j = 0; j < count; ++j) {
-            similarities[i * k + first + j] =
-                sums[j] * centers.scales()[static_cast<std::size_t>(first + j)];
+            similarities[i * k + first + j] = sums[j] * centers.scales()[index(first + j)];
           }
         }
       });
@@ -63,7 +63,7 @@ void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std:
   const Panels& panels = Panels::of(centers);
   visit(rows, [&](const auto& typed) {
     parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-      std::vector<float> scratch(static_cast<std::size_t>(panels.width()));
+      std::vector<float> scratch(index(panels.width()));
       Work work;
       for (std::int64_t m = begin; m < end; ++m) {
         const auto row = typed.row(which[m]);

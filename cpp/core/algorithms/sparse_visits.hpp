@@ -6,7 +6,9 @@
 
 #include "core/algorithms/row_list.hpp"
 #include "core/centers/centers.hpp"
+#include "core/layouts/line_cosines.hpp"
 #include "core/layouts/packed.hpp"
+#include "core/support/index.hpp"
 #include "core/support/prefetch.hpp"
 
 namespace arcmeans {
@@ -21,7 +23,7 @@ class SparseVisits {
       : packed_(packed),
         centers_(centers),
         lines_(centers.watcher<FilterLines>()),
-        extras_(static_cast<std::size_t>(lines_.count())) {
+        extras_(index(lines_.count())) {
     for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
   }
 
@@ -100,7 +102,7 @@ class SparseVisits {
     const Extra* end;
   };
   NextExtra first_extra(int line, std::int32_t row) const {
-    const auto& extras = extras_[static_cast<std::size_t>(line)];
+    const auto& extras = extras_[index(line)];
     const Extra* const end = extras.data() + extras.size();
     return {std::lower_bound(extras.data(), end, row,
                              [](const Extra& e, std::int32_t r) { return e.row < r; }),
@@ -170,8 +172,8 @@ class SparseVisits {
     const double scale = centers_.scale(j);
     const auto cosine = static_cast<float>(product * scale * kCosineUnits);
     const int place = lines_.places().of(j);
-    const int lane = place % kLineShorts;
-    auto& extras = extras_[static_cast<std::size_t>(place / kLineShorts)];
+    const int lane = place % kCacheLineShorts;
+    auto& extras = extras_[index(place / kCacheLineShorts)];
     // A center that has one of a row's rare features is likely to have the next.
     if (!extras.empty() && extras.back().row == r && extras.back().lane == lane) {
       extras.back().value += cosine;

@@ -17,8 +17,8 @@ class TallyAlgorithm final : public Algorithm {
               const PassOptions& options) override {
     Panels::of(centers);
     // Centers that are told in full cost a part of what the walk over the rows does.
-    FeatureChanges::of(centers,
-                       rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features);
+    FeatureGains::of(centers,
+                     rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features);
     const TallyState state{labels, lower_, upper_};
     return visit(rows, [&](const auto& typed) {
       using RowsOf = std::decay_t<decltype(typed)>;

@@ -3,7 +3,7 @@
 // Two bounds a row, l(i) on the own center and one u(i) on all the others, as in Hamerly's
 // algorithm. But what a move did to them is not the length of the centers' movement, which is in
 // features that a short row does not have: it is counted up over the row's own entries
-// (feature_changes.hpp), at a few nanoseconds a row. Where u(i) < l(i) fails after that, the row
+// (feature_gains.hpp), at a few nanoseconds a row. Where u(i) < l(i) fails after that, the row
 // goes through the panels like in `lloyd`. Memory: 8 bytes a row.
 //
 // What the own center lost is not taken from l(i) but added to u(i), to what the others gained:
@@ -12,11 +12,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "core/algorithms/panel_visits.hpp"
 #include "core/algorithms/row_list.hpp"
-#include "core/moves/feature_changes.hpp"
+#include "core/moves/feature_gains.hpp"
+#include "core/support/index.hpp"
 #include "core/support/where.hpp"
 
 namespace arcmeans {
@@ -36,15 +38,15 @@ class Tally {
       : rows_(rows),
         centers_(centers),
         panels_(centers.watcher<Panels>()),
-        changes_(centers.watcher<FeatureChanges>()),
+        gains_(centers.watcher<FeatureGains>()),
         state_(state),
         work_(work),
         visits_(rows, panels_, options.rows_at_a_time()),
-        similarities_(static_cast<std::size_t>(panels_.width())),
+        similarities_(index(panels_.width())),
         apart_(static_cast<float>(
-            2.0 * reference_error<typename Row::Value>(FeatureChanges::kMostEntries) + 0x1p-23)) {
+            2.0 * reference_error<typename Row::Value>(FeatureGains::kMostEntries) + 0x1p-23)) {
     for (RowList& which : which_) {
-      which = RowList(static_cast<std::size_t>(options.rows_at_a_time()));
+      which = RowList(index(options.rows_at_a_time()));
     }
   }
 
@@ -66,7 +68,7 @@ class Tally {
   // Rows to visit are listed by size.
   static constexpr std::int64_t kSizes = 8;
 
-  static constexpr float kUnit = 1.0F / FeatureChanges::kUnits;
+  static constexpr float kUnit = 1.0F / FeatureGains::kUnits;
   // Of bounds that are followed: two ratios, their products, the count and two sums, u(i) below 1
   // and l(i) below 2, or the row is visited.
   static constexpr float kRounding = 0x1p-20F;
@@ -75,7 +77,7 @@ class Tally {
   void find(std::int64_t begin, std::int64_t first, std::int64_t end) {
     std::int32_t fails[kFew];
     const std::int64_t n = end - first;
-    if (changes_.known()) {
+    if (gains_.known()) {
       count(first, end);
       follow(first, end, fails);
     } else {
@@ -95,15 +97,15 @@ class Tally {
   // before the processor could tell. A row has what the sums at its ends differ by.
   void count(std::int64_t first, std::int64_t end) {
     const std::int64_t before = entries_before(first), after = entries_before(end);
-    const auto n = static_cast<std::size_t>(after - before);
+    const auto n = index(after - before);
     if (sums_.size() <= n) sums_.resize(n + 1);
     const auto* values = rows_.row(first).values;
-    const float* changes = changes_.data();
+    const float* gains = gains_.sums();
     std::uint32_t* sums = sums_.data();
     std::uint32_t sum = 0;
     const auto add = [&](std::int32_t feature) {
       *sums++ = sum;
-      const float change = std::abs(static_cast<float>(*values++)) * changes[feature];
+      const float change = std::abs(static_cast<float>(*values++)) * gains[feature];
       sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(change));
     };
     if constexpr (Row::dense) {
@@ -119,7 +121,7 @@ class Tally {
   // Moves the bounds of some rows, whose entries are counted up, and says which may have another
   // label.
   void follow(std::int64_t first, std::int64_t end, std::int32_t* __restrict fails) {
-    const auto n = static_cast<std::size_t>(end - first);
+    const auto n = index(end - first);
     std::int32_t counts[kFew];
     float ratios[kFew];
     const std::uint32_t* before = sums_.data();
@@ -131,13 +133,13 @@ class Tally {
       const auto counted =
           static_cast<std::int32_t>(*after - *before + static_cast<std::uint32_t>(size));
       counts[r] =
-          size <= FeatureChanges::kMostEntries ? counted : std::numeric_limits<std::int32_t>::max();
-      ratios[r] = changes_.ratios()[std::max(state_.labels[i], 0)];
+          size <= FeatureGains::kMostEntries ? counted : std::numeric_limits<std::int32_t>::max();
+      ratios[r] = gains_.ratios()[std::max(state_.labels[i], 0)];
       before = after;
     }
     float* __restrict uppers = state_.upper + first;
     float* __restrict lowers = state_.lower + first;
-    const float most = changes_.most(), apart = apart_;
+    const float most = gains_.largest_ratio(), apart = apart_;
     for (std::size_t r = 0; r < n; ++r) {
       uppers[r] = most * uppers[r] + (static_cast<float>(counts[r]) * kUnit + kRounding);
       lowers[r] = ratios[r] * lowers[r];
@@ -154,7 +156,7 @@ class Tally {
 
     __attribute__((always_inline)) void meet(const LaneTops& lanes, int first_center, float twice) {
       const float best = largest(lanes.first);
-      const int lane = __builtin_ctz(at_least(lanes.first, splat(best)));
+      const int lane = std::countr_zero(at_least(lanes.first, splat(best)));
       const float rest = largest(first_lanes() == lane ? lanes.second : lanes.first);
       const bool wins = best > similarity;
       second = std::max({rest, second, wins ? similarity : best});
@@ -191,7 +193,7 @@ class Tally {
   const RowsOf& rows_;
   const Centers& centers_;
   const Panels& panels_;
-  const FeatureChanges& changes_;
+  const FeatureGains& gains_;
   const TallyState& state_;
   Work& work_;
   PanelVisits<RowsOf, Top> visits_;

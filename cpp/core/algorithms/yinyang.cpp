@@ -4,17 +4,18 @@
 // Bounds, as angles: own(i) on the own center, other(i) on all others, and one for each group on
 // its centers without the own. A row with other(i) beyond own(i) keeps its label: one addition and
 // one subtraction. Where that fails, own(i) is made tight; where it still fails, the groups whose
-// bound reaches own(i) are visited, each by one visit to its lines, and their bounds are found
+// bound reaches own(i) are visited, each by one visit to its strips, and their bounds are found
 // anew. The bound of a group falls by the cumulative movement of that group, taken off when it is
 // read; bounds that are not read cost nothing.
 // The third filter of the paper, a test for each center of a group by its own movement, is left
-// out: the center of a group that moved most never passes it, so the line it is in is visited
+// out: the center of a group that moved most never passes it, so the strip it is in is visited
 // anyway, and the fifteen others with it at no cost.
 // Memory: 24 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
 #include "core/algorithms/yinyang.hpp"
 
 #include "core/algorithms/center_grouping.hpp"
 #include "core/algorithms/row_loop.hpp"
+#include "core/support/index.hpp"
 
 namespace arcmeans {
 
@@ -34,7 +35,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
         angles_(angles),
         groups_(groups),
         turns_(turns),
-        reached_(static_cast<std::size_t>(groups.size())),
+        reached_(index(groups.size())),
         tops_(reached_.size()),
         bounds_(reached_.size()) {}
 
@@ -64,7 +65,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   struct Search {
     const Row& row;
     double error;        // of the reference similarity
-    double panel_error;  // of a line, to the reference similarity
+    double panel_error;  // of a strip, to the reference similarity
     int label = -1;
     double similarity = -std::numeric_limits<double>::infinity();  // sim64
     double own = kPi;                                              // ≥ the angle to it
@@ -87,7 +88,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   double visit_groups(Search& search, float* kept_angles) {
     double others = std::numeric_limits<double>::infinity();
     const int n_reached = reach(kept_angles, search.limit, others);
-    const auto visited = static_cast<std::size_t>(n_reached);
+    const auto visited = index(n_reached);
     formers_.clear();
     auto top = static_cast<double>(kNoCenter);
     for (std::size_t r = 0; r < visited; ++r) {
@@ -137,7 +138,7 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
     for (int g = 0; g < n_groups; ++g) {
       const float left = kept_angles[g] - moved[g];
       const bool within = !(left > reaches);
-      reached_[static_cast<std::size_t>(n)] = g;
+      reached_[index(n)] = g;
       n += within;
       least = within || left > least ? least : left;
     }
@@ -163,13 +164,13 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   // The largest similarity in a group but that of the best center, within panel_error.
   double largest_in(const Search& search, int g) {
     const int n = groups_.count(g);
-    const float* line = groups_.lines(g);
-    if (!line) return largest_of_few(search, g);
+    const float* strip = groups_.strips(g);
+    if (!strip) return largest_of_few(search, g);
     const int best = has_best(search, g) ? groups_.place_of(search.label) : -1;
     float top = kNoCenter;
-    for (int first = 0; first < n; first += kLineFloats, line += groups_.line_floats()) {
-      LineSimilarities of(search.row, line);
-      if (best >= first && best < first + kLineFloats) of.drop(best - first);
+    for (int first = 0; first < n; first += kCacheLineFloats, strip += groups_.strip_floats()) {
+      StripSimilarities of(search.row, strip);
+      if (best >= first && best < first + kCacheLineFloats) of.drop(best - first);
       top = std::max(top, of.largest());
     }
     return static_cast<double>(top);
@@ -188,16 +189,16 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   void choose(Search& search, int g) {
     const int* members = groups_.begin(g);
     const int n = groups_.count(g);
-    const float* line = groups_.lines(g);
-    float similarities[kLineFloats];
+    const float* strip = groups_.strips(g);
+    float similarities[kCacheLineFloats];
     for (int m = 0; m < n; ++m) {
-      if (line && m % kLineFloats == 0) {
-        LineSimilarities(search.row, line + m / kLineFloats * groups_.line_floats())
+      if (strip && m % kCacheLineFloats == 0) {
+        StripSimilarities(search.row, strip + m / kCacheLineFloats * groups_.strip_floats())
             .store(similarities);
       }
       if (members[m] == search.label) continue;
-      if (line) {
-        const auto similarity = static_cast<double>(similarities[m % kLineFloats]);
+      if (strip) {
+        const auto similarity = static_cast<double>(similarities[m % kCacheLineFloats]);
         if (similarity < search.similarity - search.panel_error) continue;
         search.contested |= similarity <= search.similarity + search.panel_error;
       }

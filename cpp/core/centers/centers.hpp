@@ -19,8 +19,8 @@
 
 #include "core/centers/center_move.hpp"
 #include "core/centers/center_watcher.hpp"
+#include "core/centers/sum_changes.hpp"
 #include "core/centers/sum_vectors.hpp"
-#include "core/centers/sums.hpp"
 #include "core/rows/rows.hpp"
 #include "core/support/index.hpp"
 

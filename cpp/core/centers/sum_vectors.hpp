@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/centers/rare_lists.hpp"
-#include "core/centers/sums.hpp"
+#include "core/centers/sum_changes.hpp"
 #include "core/support/buffer.hpp"
 #include "core/support/index.hpp"
 #include "core/support/where.hpp"

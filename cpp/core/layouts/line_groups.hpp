@@ -1,10 +1,13 @@
-// Groups of the centers of a line, for bounds that many centers share. A center is meant by its
-// place in the lines (places.hpp).
+// Groups of the centers of a filter line, for bounds that several centers share. A group consists
+// of places in the filter lines (places.hpp), not of numbers of centers.
 //
-// The more centers there are, the more share a bound, so that up to 1024 centers the bounds of a
-// row are one cache line; or up to four, one bound for each of up to 128 centers, for sparse rows,
-// whose visits cost more. Lane l of a line is in its group l modulo their number, which is a power
-// of two: the largest of each is found by folding vectors in half.
+// The more centers there are, the more of them share a bound: up to 1024 centers the bounds of a
+// row fill one cache line. For sparse rows, whose visits cost more, up to 128 centers have a bound
+// each, in up to four cache lines. The number of groups of a line is a power of two, and lane l of
+// the line is in group l modulo that number: the largest cosine of each group is found by folding
+// vectors in half.
+//
+// A *block of bounds* is the bounds on 32 groups, one cache line.
 #pragma once
 
 #include <cstdint>
@@ -17,40 +20,41 @@ class LineGroups {
  public:
   LineGroups(int n_centers, bool dense)
       : n_centers_(n_centers),
-        n_lines_((n_centers + kLineShorts - 1) / kLineShorts),
+        n_lines_((n_centers + kCacheLineShorts - 1) / kCacheLineShorts),
         bits_(dense ? for_dense(n_lines_) : for_sparse(n_lines_)),
-        n_bound_lines_((count() + kLineShorts - 1) / kLineShorts) {}
+        n_bound_blocks_((count() + kCacheLineShorts - 1) / kCacheLineShorts) {}
 
-  // Of a line.
+  // How many groups a line has.
   int per_line() const { return 1 << bits_; }
-  int of(int place) const { return (place / kLineShorts << bits_) + (place & (per_line() - 1)); }
+  int of(int place) const {
+    return (place / kCacheLineShorts << bits_) + (place & (per_line() - 1));
+  }
   int line(int group) const { return group >> bits_; }
   int n_lines() const { return n_lines_; }
   int count() const { return n_lines() << bits_; }
-  // Cache lines of bounds, of 32 groups each.
-  int n_bound_lines() const { return n_bound_lines_; }
-  // The most centers in one.
-  int size() const { return kLineShorts >> bits_; }
-  // One bit for each group of a line of bounds that has a center.
-  std::uint32_t valid(int bound_line) const {
+  int n_bound_blocks() const { return n_bound_blocks_; }
+  // The most centers of a group.
+  int size() const { return kCacheLineShorts >> bits_; }
+  // One bit for each group of a block of bounds: whether it has a center.
+  std::uint32_t valid(int bound_block) const {
     std::uint32_t bits = 0;
-    for (int l = 0; l < kLineShorts; ++l) {
-      const int group = bound_line * kLineShorts + l;
-      const int first = line(group) * kLineShorts + (group & (per_line() - 1));
+    for (int l = 0; l < kCacheLineShorts; ++l) {
+      const int group = bound_block * kCacheLineShorts + l;
+      const int first = line(group) * kCacheLineShorts + (group & (per_line() - 1));
       if (first < n_centers_) bits |= 1U << l;
     }
     return bits;
   }
-  // One bit for the first group of each line of a line of bounds.
+  // One bit for each group of a block of bounds: whether it is the first group of its line.
   std::uint32_t firsts() const {
     std::uint32_t bits = 0;
-    for (int l = 0; l < kLineShorts; l += per_line()) bits |= 1U << l;
+    for (int l = 0; l < kCacheLineShorts; l += per_line()) bits |= 1U << l;
     return bits;
   }
-  // The line of bounds with the groups of a line, and their bits there.
-  int bound_line(int line) const { return (line << bits_) / kLineShorts; }
+  // The block of bounds with the groups of a line, and the bits of those groups there.
+  int bound_block(int line) const { return (line << bits_) / kCacheLineShorts; }
   std::uint32_t bits(int line) const {
-    return (~0U >> (kLineShorts - per_line())) << ((line << bits_) % kLineShorts);
+    return (~0U >> (kCacheLineShorts - per_line())) << ((line << bits_) % kCacheLineShorts);
   }
 
  private:
@@ -59,15 +63,15 @@ class LineGroups {
   }
   static int for_dense(int n_lines) {
     int bits = 5;
-    while (bits > 0 && (n_lines << bits) > kLineShorts) --bits;
+    while (bits > 0 && (n_lines << bits) > kCacheLineShorts) --bits;
     return bits;
   }
 
   int n_centers_;
-  // Asked for with every row, so not worked out again.
+  // Every row asks for these numbers, so they are worked out once.
   int n_lines_;
   int bits_;
-  int n_bound_lines_;
+  int n_bound_blocks_;
 };
 
 }  // namespace arcmeans

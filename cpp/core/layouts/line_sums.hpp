@@ -14,13 +14,13 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/support/simd.hpp"
+#include "core/support/simd_shorts.hpp"
 
 namespace arcmeans {
 
 // How many lanes a filter line has for each feature with this number of centers.
 constexpr int line_width(int n_centers) {
-  return n_centers <= 4 ? 4 : n_centers <= 8 ? 8 : n_centers <= 16 ? 16 : kLineShorts;
+  return n_centers <= 4 ? 4 : n_centers <= 8 ? 8 : n_centers <= 16 ? 16 : kCacheLineShorts;
 }
 
 // How many lanes of a filter line of this width one vector reads: eight or more.
@@ -64,8 +64,8 @@ struct SumsOf {
   }
 
   // The same as sums with all lanes of a full filter line; zero in the lanes beyond the first.
-  SumsOf<kLineShorts, kLineShorts> line() const {
-    SumsOf<kLineShorts, kLineShorts> sums;
+  SumsOf<kCacheLineShorts, kCacheLineShorts> line() const {
+    SumsOf<kCacheLineShorts, kCacheLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sums.lanes[v] = lanes[v];
@@ -77,7 +77,7 @@ struct SumsOf {
 };
 
 // The sums of one row with all lanes of a full filter line.
-using LineSums = SumsOf<kLineShorts, kLineShorts>;
+using LineSums = SumsOf<kCacheLineShorts, kCacheLineShorts>;
 
 // Calls use(lanes), a constant: the least multiple of eight that is at least `used`. The other
 // lanes of the filter line need not be added up.
@@ -86,7 +86,7 @@ __attribute__((always_inline)) inline void with_lanes(int used, const Use& use) 
   if (used <= 8) return use(std::integral_constant<int, 8>());
   if (used <= 16) return use(std::integral_constant<int, 16>());
   if (used <= 24) return use(std::integral_constant<int, 24>());
-  use(std::integral_constant<int, kLineShorts>());
+  use(std::integral_constant<int, kCacheLineShorts>());
 }
 
 // Calls use(sums) with sums that are zero, of the type for a filter line of this width of which so
@@ -96,7 +96,7 @@ __attribute__((always_inline)) inline void with_sums(int used, int width, const 
   if (width == 4) return use(SumsOf<4, 4>());
   if (width == 8) return use(SumsOf<8, 8>());
   if (width == 16) return use(SumsOf<16, 16>());
-  with_lanes(used, [&](auto lanes) { use(SumsOf<lanes, kLineShorts>()); });
+  with_lanes(used, [&](auto lanes) { use(SumsOf<lanes, kCacheLineShorts>()); });
 }
 
 }  // namespace arcmeans

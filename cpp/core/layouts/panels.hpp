@@ -21,15 +21,15 @@
 namespace arcmeans {
 
 // The most cache lines of a panel: the registers hold their sums beside the value of an entry.
-constexpr int kMaxLines = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 4 : 2;
+constexpr int kMostCacheLines = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 4 : 2;
 
 struct Panel {
-  int lines = 0;
+  int cache_lines = 0;
   int first_center = 0;
   Buffer<float> sums;    // [feature][lines · 16]
   Buffer<float> scale;   // [lines · 16]
   Buffer<float> offset;  // [lines · 16]
-  int width() const { return lines * kLineFloats; }
+  int width() const { return cache_lines * kCacheLineFloats; }
 };
 
 class Panels final : public CenterWatcher {
@@ -47,12 +47,12 @@ class Panels final : public CenterWatcher {
   }
 
   Panels(int n_centers, std::int32_t n_features) : place_(index(n_centers)) {
-    const int lines = (n_centers + kLineFloats - 1) / kLineFloats;
-    const int n_panels = (lines + kMaxLines - 1) / kMaxLines;
+    const int lines = (n_centers + kCacheLineFloats - 1) / kCacheLineFloats;
+    const int n_panels = (lines + kMostCacheLines - 1) / kMostCacheLines;
     int center = 0;
     for (int p = 0; p < n_panels; ++p) {
       Panel panel;
-      panel.lines = lines * (p + 1) / n_panels - lines * p / n_panels;
+      panel.cache_lines = lines * (p + 1) / n_panels - lines * p / n_panels;
       panel.first_center = center;
       const auto width = index(panel.width());
       panel.sums = Buffer<float>(width * index(n_features));
@@ -140,9 +140,9 @@ class Panels final : public CenterWatcher {
 };
 
 // The similarities of one row to the centers of one panel, in registers.
-template <int kLines>
+template <int kCacheLines>
 struct PanelSimilarities {
-  static constexpr int kVectors = kLines * kVectorsPerLine;
+  static constexpr int kVectors = kCacheLines * kVectorsPerCacheLine;
   Floats lanes[kVectors];
 
   // Inlined by force, or they would leave the registers.
@@ -173,7 +173,7 @@ struct PanelSimilarities {
  private:
   template <class Row>
   static void add(Floats (&sums)[kVectors], const Row& row, std::int64_t e, const float* first) {
-    const float* line = first + std::int64_t{row.feature(e)} * (kLines * kLineFloats);
+    const float* line = first + std::int64_t{row.feature(e)} * (kCacheLines * kCacheLineFloats);
     const Floats value = splat(static_cast<float>(row.values[e]));
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
@@ -183,13 +183,13 @@ struct PanelSimilarities {
 };
 
 // Calls f with the panel's number of lines as a compile-time constant.
-template <int kLines = kMaxLines, class F>
-void with_lines(const Panel& panel, const F& f) {
-  if constexpr (kLines > 0) {
-    if (panel.lines == kLines) {
-      f(std::integral_constant<int, kLines>{});
+template <int kCacheLines = kMostCacheLines, class F>
+void with_cache_lines(const Panel& panel, const F& f) {
+  if constexpr (kCacheLines > 0) {
+    if (panel.cache_lines == kCacheLines) {
+      f(std::integral_constant<int, kCacheLines>{});
     } else {
-      with_lines<kLines - 1>(panel, f);
+      with_cache_lines<kCacheLines - 1>(panel, f);
     }
   }
 }
@@ -199,8 +199,8 @@ template <class Row>
 __attribute__((noinline)) void panel_similarities(const Panels& panels, const Row& row,
                                                   float* similarities) {
   for (const Panel& panel : panels.all()) {
-    with_lines(panel, [&](auto lines) {
-      const PanelSimilarities<lines()> of(row, panel);
+    with_cache_lines(panel, [&](auto cache_lines) {
+      const PanelSimilarities<cache_lines()> of(row, panel);
       for (int v = 0; v < of.kVectors; ++v) {
         store(similarities + panel.first_center + v * kVectorFloats, of.lanes[v]);
       }

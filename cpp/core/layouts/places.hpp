@@ -27,9 +27,9 @@ class Places {
   Places in_order(const std::vector<int>& centers) const {
     Places places(*this);
     std::vector<int> come;
-    for (int first = 0; first < size(); first += kLineShorts) {
-      const int end = std::min(first + kLineShorts, size());
-      std::vector<bool> stays(kLineShorts);
+    for (int first = 0; first < size(); first += kCacheLineShorts) {
+      const int end = std::min(first + kCacheLineShorts, size());
+      std::vector<bool> stays(kCacheLineShorts);
       come.clear();
       for (int rank = first; rank < end; ++rank) {
         const int center = centers[index(rank)];

@@ -1,6 +1,6 @@
-// Vectors of floats by the compilers' vector extensions: one source for SSE2, AVX2+FMA, AVX-512
-// and NEON. The width is the widest the instruction set has; a `line` is one cache line, 16 floats,
-// whatever the width.
+// Vectors of floats by the vector extensions of the compilers: one source for SSE2, AVX2+FMA,
+// AVX-512 and NEON. A vector is as wide as the instruction set allows; a cache line is 64 bytes
+// everywhere.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-constexpr int kLineFloats = 16;
+constexpr int kCacheLineFloats = 16;
+constexpr int kCacheLineShorts = 32;
 constexpr int kVectorFloats = kVectorBytes / 4;
-constexpr int kVectorsPerLine = kLineFloats / kVectorFloats;
+constexpr int kVectorsPerCacheLine = kCacheLineFloats / kVectorFloats;
 
 using Floats = float __attribute__((vector_size(kVectorBytes)));
 using Ints = std::int32_t __attribute__((vector_size(kVectorBytes)));
 
-// As many numbers to a vector, a power of two.
+// Vectors of kCount numbers, a power of two.
 template <int kCount>
 struct VectorsOf {
   typedef float Floats __attribute__((vector_size(kCount * sizeof(float))));
@@ -77,7 +78,7 @@ inline std::uint32_t at_least(Floats a, Floats b) {
 #endif
 }
 
-// Folds a vector to one number by halves; `op` works on vectors of every width.
+// Folds a vector to one number by halves; `op` takes two vectors of any width, or two numbers.
 template <class Vector, class Op>
 inline auto fold(Vector v, Op op) {
   if constexpr (sizeof(Vector) == 64) {
@@ -95,130 +96,7 @@ inline auto fold(Vector v, Op op) {
   }
 }
 
-// The same for numbers of 16 bits.
-template <class Vector, class Op>
-inline auto fold_shorts(Vector v, Op op) {
-  if constexpr (sizeof(Vector) == 64) {
-    return fold_shorts(
-        op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-           __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
-                                   31)),
-        op);
-  } else if constexpr (sizeof(Vector) == 32) {
-    return fold_shorts(op(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
-                          __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
-                       op);
-  } else {
-    v = op(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
-    v = op(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5));
-    v = op(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6));
-    return v[0];
-  }
-}
-
-// --- 16-bit numbers: a line is 32 of them.
-
-constexpr int kLineShorts = 32;
-constexpr int kVectorShorts = kVectorBytes / 2;
-
-using Shorts = std::int16_t __attribute__((vector_size(kVectorBytes)));
-
-inline Shorts load(const std::int16_t* from) {
-  Shorts v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-// A vector whose first numbers come from memory: all of them, or four of eight; the others are
-// zero.
-template <class Vector, int kCount>
-inline Vector load_first(const std::int16_t* from) {
-  Vector v{};
-  if constexpr (kCount * 2 == sizeof(Vector)) {
-    std::memcpy(&v, from, sizeof v);
-  } else {
-    static_assert(kCount == 4 && sizeof(Vector) == 16);
-    using Two = std::int64_t __attribute__((vector_size(16)));
-    std::int64_t four;
-    std::memcpy(&four, from, sizeof four);
-    v = reinterpret_cast<Vector>(Two{four, 0});
-  }
-  return v;
-}
-
-// Both halves of two 16-bit numbers, everywhere.
-template <class Vector = Shorts>
-inline Vector splat_pair(const std::int16_t* pair) {
-  std::int32_t both;
-  std::memcpy(&both, pair, sizeof both);
-  return reinterpret_cast<Vector>(typename VectorsOf<sizeof(Vector) / 4>::Ints{} + both);
-}
-
-// a[0], b[0], a[1], b[1], … from the first (high: the second) half of each 16 bytes.
-template <bool high, class Vector>
-inline Vector interleave(Vector a, Vector b) {
-#if defined(__AVX512BW__)
-  if constexpr (sizeof(Vector) == 64) {
-    const auto x = reinterpret_cast<__m512i>(a), y = reinterpret_cast<__m512i>(b);
-    return reinterpret_cast<Vector>(high ? _mm512_unpackhi_epi16(x, y)
-                                         : _mm512_unpacklo_epi16(x, y));
-  }
-#endif
-#if defined(__AVX2__)
-  if constexpr (sizeof(Vector) == 32) {
-    const auto x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
-    return reinterpret_cast<Vector>(high ? _mm256_unpackhi_epi16(x, y)
-                                         : _mm256_unpacklo_epi16(x, y));
-  }
-#endif
-  if constexpr (sizeof(Vector) == 16) {
-    return high ? __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-                : __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  }
-}
-
-// sums + (a[0]·b[0] + a[1]·b[1], a[2]·b[2] + a[3]·b[3], …), exact in 32 bits.
-template <class Sums, class Vector>
-inline Sums add_pair_products(Sums sums, Vector a, Vector b) {
-  static_assert(sizeof(Sums) == sizeof(Vector));
-#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
-  if constexpr (sizeof(Vector) == 64) {
-    return reinterpret_cast<Sums>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sums),
-                                                      reinterpret_cast<__m512i>(a),
-                                                      reinterpret_cast<__m512i>(b)));
-  } else if constexpr (sizeof(Vector) == 32) {
-    return reinterpret_cast<Sums>(_mm256_dpwssd_epi32(reinterpret_cast<__m256i>(sums),
-                                                      reinterpret_cast<__m256i>(a),
-                                                      reinterpret_cast<__m256i>(b)));
-  } else {
-    return reinterpret_cast<Sums>(_mm_dpwssd_epi32(reinterpret_cast<__m128i>(sums),
-                                                   reinterpret_cast<__m128i>(a),
-                                                   reinterpret_cast<__m128i>(b)));
-  }
-#else
-#if defined(__AVX2__)
-  if constexpr (sizeof(Vector) == 32) {
-    return sums + reinterpret_cast<Sums>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a),
-                                                           reinterpret_cast<__m256i>(b)));
-  }
-#endif
-  if constexpr (sizeof(Vector) == 16) {
-#if defined(__SSE2__)
-    return sums + reinterpret_cast<Sums>(
-                      _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    const auto x = reinterpret_cast<int16x8_t>(a), y = reinterpret_cast<int16x8_t>(b);
-    return sums + reinterpret_cast<Sums>(vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)),
-                                                    vmull_high_s16(x, y)));
-#else
-    for (int l = 0; l < 4; ++l) sums[l] += a[2 * l] * b[2 * l] + a[2 * l + 1] * b[2 * l + 1];
-    return sums;
-#endif
-  }
-#endif
-}
-
-// One vector after another, as one.
+// Two vectors as one, the second behind the first.
 template <class Vector>
 inline auto join(Vector a, Vector b) {
   if constexpr (sizeof(Vector) == 32) {
@@ -229,7 +107,7 @@ inline auto join(Vector a, Vector b) {
   }
 }
 
-// A vector as the first part of a wider one, zeros after it.
+// A vector as the first part of a wider one, with zeros behind it.
 template <class Wide, class Vector>
 inline Wide widened(Vector v) {
   if constexpr (sizeof(Wide) == sizeof(Vector)) {
@@ -245,13 +123,6 @@ inline Ints load_ints(const std::int32_t* from) {
   return v;
 }
 
-// The low 16 bits of each.
-inline void store_shorts(std::int16_t* to, Ints v) {
-  using Half = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
-  const Half low = __builtin_convertvector(v, Half);
-  std::memcpy(to, &low, sizeof low);
-}
-
 inline Ints first_lanes() {
   Ints lanes;
   for (int l = 0; l < kVectorFloats; ++l) lanes[l] = l;
@@ -262,7 +133,8 @@ inline float largest(Floats v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// The largest of the lanes with the same number modulo `kGroups`, which is up to the width.
+// For each number modulo `kGroups` the largest of the lanes with that number. kGroups is at most
+// the width of the vector.
 template <int kGroups, class Vector>
 inline typename VectorsOf<kGroups>::Floats largest_modulo(Vector v) {
   const auto larger_half = [](auto low, auto high) { return low > high ? low : high; };
@@ -285,113 +157,6 @@ inline typename VectorsOf<kGroups>::Floats largest_modulo(Vector v) {
 
 inline std::int32_t largest(Ints v) {
   return fold(v, [](auto a, auto b) { return a > b ? a : b; });
-}
-
-inline std::int16_t largest(Shorts v) {
-  return fold_shorts(v, [](auto a, auto b) { return a > b ? a : b; });
-}
-
-// One bit for each pair of numbers: whether the first is at least the second.
-inline std::uint32_t at_least(Shorts a, Shorts b) {
-#if defined(__AVX512BW__)
-  return _mm512_cmpge_epi16_mask(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b));
-#elif defined(__AVX2__)
-  const auto yes = reinterpret_cast<__m256i>(a >= b);
-  const auto packed =
-      _mm_packs_epi16(_mm256_castsi256_si128(yes), _mm256_extracti128_si256(yes, 1));
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(packed));
-#elif defined(__SSE2__)
-  const auto packed = _mm_packs_epi16(reinterpret_cast<__m128i>(a >= b), _mm_setzero_si128());
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(packed));
-#else
-  std::uint32_t bits = 0;
-  for (int l = 0; l < kVectorShorts; ++l) bits |= static_cast<std::uint32_t>(a[l] >= b[l]) << l;
-  return bits;
-#endif
-}
-
-// Sums that wrap.
-inline Shorts wrapped_sum(Shorts a, Shorts b) {
-  using Unsigned = std::uint16_t __attribute__((vector_size(kVectorBytes)));
-  return reinterpret_cast<Shorts>(reinterpret_cast<Unsigned>(a) + reinterpret_cast<Unsigned>(b));
-}
-
-// As many sums as a vector has floats, each wrapped to 16 bits.
-inline Floats load_wrapped_sums(const std::int16_t* a, const std::int16_t* b) {
-  using Half = std::uint16_t __attribute__((vector_size(kVectorBytes / 2)));
-  using Signed = std::int16_t __attribute__((vector_size(kVectorBytes / 2)));
-  Half x, y;
-  std::memcpy(&x, a, sizeof x);
-  std::memcpy(&y, b, sizeof y);
-  return __builtin_convertvector(
-      __builtin_convertvector(reinterpret_cast<Signed>(static_cast<Half>(x + y)), Ints), Floats);
-}
-
-// One bit for each of 32 numbers: whether a + b, wrapped to 16 bits, is at least `limit`.
-inline std::uint32_t sums_reach(const std::int16_t* a, const std::int16_t* b, std::int16_t limit) {
-  std::uint32_t reach = 0;
-  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    reach |= at_least(wrapped_sum(load(a + l), load(b + l)), Shorts{} + limit) << l;
-  }
-  return reach;
-}
-
-// The largest of 32 numbers a + b, each wrapped to 16 bits.
-inline std::int16_t largest_sum(const std::int16_t* a, const std::int16_t* b) {
-  Shorts top = wrapped_sum(load(a), load(b));
-  for (int l = kVectorShorts; l < kLineShorts; l += kVectorShorts) {
-    const Shorts next = wrapped_sum(load(a + l), load(b + l));
-    top = top > next ? top : next;
-  }
-  return largest(top);
-}
-
-// Takes from each of 32 numbers what another is above a third, if it is; wraps.
-inline void take_excess(std::int16_t* numbers, const std::int16_t* high, const std::int16_t* low) {
-  for (int l = 0; l < kLineShorts; l += kVectorShorts) {
-    const Shorts excess = load(high + l) - load(low + l);
-    const Shorts taken = wrapped_sum(load(numbers + l), excess > 0 ? -excess : Shorts{});
-    std::memcpy(numbers + l, &taken, sizeof taken);
-  }
-}
-
-// --- 64-bit numbers.
-
-using Longs = std::int64_t __attribute__((vector_size(kVectorBytes)));
-constexpr int kVectorLongs = kVectorBytes / 8;
-
-inline Longs load_longs(const std::int64_t* from) {
-  Longs v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
-// One bit for each lane of a comparison: whether it is true.
-inline std::uint64_t true_lanes(Ints v) {
-#if defined(__AVX512DQ__)
-  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(v));
-#elif defined(__AVX__)
-  return static_cast<std::uint64_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
-#elif defined(__SSE2__)
-  return static_cast<std::uint64_t>(_mm_movemask_ps(reinterpret_cast<__m128>(v)));
-#else
-  std::uint64_t bits = 0;
-  for (int l = 0; l < kVectorFloats; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
-  return bits;
-#endif
-}
-inline std::uint64_t true_lanes(Longs v) {
-#if defined(__AVX512DQ__)
-  return _mm512_movepi64_mask(reinterpret_cast<__m512i>(v));
-#elif defined(__AVX__)
-  return static_cast<std::uint64_t>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
-#elif defined(__SSE2__)
-  return static_cast<std::uint64_t>(_mm_movemask_pd(reinterpret_cast<__m128d>(v)));
-#else
-  std::uint64_t bits = 0;
-  for (int l = 0; l < kVectorLongs; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
-  return bits;
-#endif
 }
 
 }  // namespace arcmeans

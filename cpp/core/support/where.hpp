@@ -6,10 +6,48 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "core/support/simd.hpp"
 
 namespace arcmeans {
+
+using Longs = std::int64_t __attribute__((vector_size(kVectorBytes)));
+constexpr int kVectorLongs = kVectorBytes / 8;
+
+inline Longs load_longs(const std::int64_t* from) {
+  Longs v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+
+// One bit for each lane of a comparison: whether it is true.
+inline std::uint64_t true_lanes(Ints v) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(v));
+#elif defined(__AVX__)
+  return static_cast<std::uint64_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(v)));
+#elif defined(__SSE2__)
+  return static_cast<std::uint64_t>(_mm_movemask_ps(reinterpret_cast<__m128>(v)));
+#else
+  std::uint64_t bits = 0;
+  for (int l = 0; l < kVectorFloats; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
+  return bits;
+#endif
+}
+inline std::uint64_t true_lanes(Longs v) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi64_mask(reinterpret_cast<__m512i>(v));
+#elif defined(__AVX__)
+  return static_cast<std::uint64_t>(_mm256_movemask_pd(reinterpret_cast<__m256d>(v)));
+#elif defined(__SSE2__)
+  return static_cast<std::uint64_t>(_mm_movemask_pd(reinterpret_cast<__m128d>(v)));
+#else
+  std::uint64_t bits = 0;
+  for (int l = 0; l < kVectorLongs; ++l) bits |= static_cast<std::uint64_t>(v[l] & 1) << l;
+  return bits;
+#endif
+}
 
 // Calls use(place) for every place whose bit is set; bits(first, count) gives the bits of `count`
 // places from `first` on, 64 or at the end fewer.

@@ -1,4 +1,4 @@
-#include "core/centers/sums.hpp"
+#include "core/centers/sum_changes.hpp"
 
 #include <algorithm>
 #include <bit>
