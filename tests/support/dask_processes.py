@@ -1,16 +1,24 @@
-"""Workers and schedulers of Dask in processes of their own, which tests kill.
+"""Rows in blocks for Dask, and workers and schedulers in processes of their own, which tests kill.
 
-They are forks of one process that has imported Dask once, and no thread of the tests.
+The processes are forks of one process that has imported Dask once, and no thread of the tests.
 """
 
 import asyncio
+import itertools
 import multiprocessing
 import os
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Scheduler, Worker
+
+
+def blocks(X: Any, *ends: int) -> list[Any]:
+    """X in delayed blocks."""
+    places = [0, *ends, X.shape[0]]
+    return [dask.delayed(X[a:b]) for a, b in itertools.pairwise(places)]
 
 
 def start(function: Any, *arguments: str) -> BaseProcess:
