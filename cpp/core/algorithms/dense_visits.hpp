@@ -16,6 +16,7 @@ class DenseVisits {
   static constexpr bool kDense = true;
   // Of a visit: as many as the registers hold.
   static constexpr int kMostLines = kVectorBytes / 16;
+  static constexpr bool kAllWhereLikely = kMostLines > 1;
 
   DenseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed), lines_(centers.watcher<FilterLines>()) {}

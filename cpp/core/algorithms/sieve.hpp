@@ -127,7 +127,7 @@ class Sieve {
   // From how many lines likely to be visited on, beside the own, a row visits all: never where a
   // visit is to one line, or where lines are more than the bits of a list.
   static int enough(int n_lines) {
-    if (Visits::kMostLines == 1 || n_lines > kCacheLineShorts) return kCacheLineShorts + 1;
+    if (!Visits::kAllWhereLikely || n_lines > kCacheLineShorts) return kCacheLineShorts + 1;
     return std::max(1, (n_lines - 1) / 2);
   }
 

@@ -17,7 +17,10 @@ template <class Feature>
 class SparseVisits {
  public:
   static constexpr bool kDense = false;
-  static constexpr int kMostLines = 1;  // of a visit
+  // Of a visit to all lines: as many as the registers hold.
+  static constexpr int kMostLines = arcmeans::kMostLines;
+  // Rows likely to need most lines do not visit all: that gained no fit more than 5 %.
+  static constexpr bool kAllWhereLikely = false;
 
   SparseVisits(const PackedRows& packed, const Centers& centers)
       : packed_(packed),
@@ -52,25 +55,32 @@ class SparseVisits {
     }
   }
 
-  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to a line.
-  // What is compiled for a line that is narrow or not full is for small numbers of clusters.
+  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to kLines
+  // filter lines. What is compiled for a line that is narrow or not full is for small numbers of
+  // clusters.
   template <int kLines, bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
-    static_assert(kLines == 1);
     if (which.empty()) return;
-    const float rounding = lines_.rounding(line, 1);
-    NextExtra extras = first_extra(line, which[0]);
+    const float rounding = lines_.rounding(line, kLines);
+    NextExtra extras[kLines];
+    for (int l = 0; l < kLines; ++l) extras[l] = first_extra(line + l, which[0]);
     const auto take = [&](std::int32_t r, const auto& sums) {
-      LineCosines cosines[1] = {LineCosines(lines_, line, sums.line())};
-      for (auto& [next, end] = extras; next != end && next->row <= r; ++next) {
-        if (next->row == r) cosines[0].add(next->lane, next->value);
+      LineCosines cosines[kLines];
+#pragma GCC unroll 8
+      for (int l = 0; l < kLines; ++l) {
+        cosines[l] = LineCosines(lines_, line + l, sums.line(l));
+        for (auto& [next, end] = extras[l]; next != end && next->row <= r; ++next) {
+          if (next->row == r) cosines[l].add(next->lane, next->value);
+        }
       }
       use(r, cosines, packed_.error(begin_ + r, rounding));
     };
-    const auto add_up = [&](auto none) {
-      each_sum<false, decltype(none)>(lines_.line(line), which, take);
+    const auto add_up = [&](const auto& none) {
+      each_sum<false>(lines_.line(line), which, none, take);
     };
-    if constexpr (kSmall) {
+    if constexpr (kLines > 1) {
+      add_up(SumsOfLines<kLines>{lines_.line(line + 1) - lines_.line(line)});
+    } else if constexpr (kSmall) {
       with_sums(lines_.used(line), lines_.width(), add_up);
     } else {
       add_up(LineSums());
@@ -80,7 +90,7 @@ class SparseVisits {
   // Calls use(row, sums) for some rows, with the sums of their products with a line; of |row|.
   template <bool kSizes, class Use>
   void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
-    each_sum<kSizes, LineSums>(lanes, which, use);
+    each_sum<kSizes>(lanes, which, LineSums(), use);
   }
 
   template <class Use>
@@ -109,22 +119,27 @@ class SparseVisits {
             end};
   }
 
-  // The same with sums of another kind. What they read is asked for in three steps: where a row
-  // lies, the row, the last of its features.
+  // The same with sums of another kind; `none` are sums of no entries. What they read is asked for
+  // in three steps: where a row lies, the row, the last of its features.
   template <bool kSizes, class Sums, class Use>
-  void each_sum(const std::int16_t* lanes, const RowList& which, const Use& use) {
+  void each_sum(const std::int16_t* lanes, const RowList& which, const Sums& none, const Use& use) {
     const std::size_t n = which.size();
     for (std::size_t w = 0; w < n; ++w) {
       if (w + 16 < n) packed_.prefetch_head(begin_ + which[w + 16]);
       if (w + 6 < n) prefetch_row(which[w + 6]);
-      if (w + 2 < n) prefetch<Sums::kWidth>(lanes, which[w + 2]);
+      if (w + 2 < n) prefetch(lanes, which[w + 2], none);
       const auto pairs = packed_.pairs<Feature>(begin_ + which[w]);
-      Sums sums, others;  // two of them, so that one need not wait for the other
-      for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
-        add<kSizes>(lanes, pair[0], sums);
-        add<kSizes>(lanes, pair[1], others);
+      Sums sums = none;
+      if constexpr (Sums::kFitsTwice) {  // two chains, so that one need not wait for the other
+        Sums others = none;
+        for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
+          add<kSizes>(lanes, pair[0], sums);
+          add<kSizes>(lanes, pair[1], others);
+        }
+        sums.add(others);
+      } else {
+        for (auto& pair : pairs) add<kSizes>(lanes, pair, sums);
       }
-      sums.add(others);
       use(which[w], sums);
     }
   }
@@ -191,13 +206,14 @@ class SparseVisits {
   }
 
   // The row after next: its last entries, which are the ones not in the cache.
-  template <int kWidth>
-  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r) const {
+  template <class Sums>
+  __attribute__((always_inline)) void prefetch(const std::int16_t* lanes, std::int32_t r,
+                                               const Sums& sums) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
     const auto count = std::min<std::ptrdiff_t>(12, pairs.end() - pairs.begin());
     for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
-      prefetch_far(lanes + std::int64_t{pair->features[0]} * kWidth);
-      prefetch_far(lanes + std::int64_t{pair->features[1]} * kWidth);
+      sums.prefetch(lanes + std::int64_t{pair->features[0]} * Sums::kWidth);
+      sums.prefetch(lanes + std::int64_t{pair->features[1]} * Sums::kWidth);
     }
   }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/support/prefetch.hpp"
 #include "core/support/simd_shorts.hpp"
 
 namespace arcmeans {
@@ -40,12 +41,16 @@ inline int line_position(int lane, int width) {
 template <int kLanes, int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
+  static constexpr bool kFitsTwice = true;  // the registers hold the sums of two chains
   static constexpr int kRead = lanes_read(kWidth);
   static constexpr int kVectors = (2 * kLanes + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;
   using Sums = typename VectorsOf<kRead / 2>::Ints;
   Sums lanes[kVectors] = {};
 
+  __attribute__((always_inline)) void prefetch(const std::int16_t* feature) const {
+    prefetch_far(feature);
+  }
   // Adds two entries of a sparse row: the lanes of their features, and their two weights in every
   // pair.
   __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
@@ -64,7 +69,7 @@ struct SumsOf {
   }
 
   // The same as sums with all lanes of a full filter line; zero in the lanes beyond the first.
-  SumsOf<kCacheLineShorts, kCacheLineShorts> line() const {
+  SumsOf<kCacheLineShorts, kCacheLineShorts> line(int) const {
     SumsOf<kCacheLineShorts, kCacheLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
 #pragma GCC unroll 8
@@ -78,6 +83,29 @@ struct SumsOf {
 
 // The sums of one row with all lanes of a full filter line.
 using LineSums = SumsOf<kCacheLineShorts, kCacheLineShorts>;
+
+// The sums of one row with several filter lines, `apart` numbers from one to the next: at most as
+// many as the registers hold. The row and its weights are read once for all of them.
+constexpr int kMostLines = kVectorBytes / 16;
+template <int kLines>
+struct SumsOfLines {
+  static constexpr int kWidth = kCacheLineShorts;
+  static constexpr bool kFitsTwice = false;
+  using Pairs = LineSums::Pairs;
+  std::int64_t apart;
+  LineSums lines[kLines] = {};
+
+  __attribute__((always_inline)) void prefetch(const std::int16_t* feature) const {
+#pragma GCC unroll 8
+    for (int l = 0; l < kLines; ++l) prefetch_far(feature + l * apart);
+  }
+  __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
+                                          Pairs weights) {
+#pragma GCC unroll 8
+    for (int l = 0; l < kLines; ++l) lines[l].add(first + l * apart, second + l * apart, weights);
+  }
+  const LineSums& line(int l) const { return lines[l]; }
+};
 
 // Calls use(lanes), a constant: the least multiple of eight that is at least `used`. The other
 // lanes of the filter line need not be added up.
