@@ -196,6 +196,18 @@ def test_a_long_stream_neither_overflows_nor_drifts(monkeypatch):
     assert np.allclose(model.cluster_centers_, unit(sums), rtol=0, atol=1e-13)
 
 
+def test_sums_make_room_by_rounding_half_away_from_zero():
+    X = clustered(60, k=2)
+    model = streamed([X], 2, init=X[:2], reassignment_ratio=0.0)
+    before = model.center_sums()
+    model.partial_fit(X[1:2], sample_weight=[2.0**24])
+    after = model.center_sums()
+    step = round(before.one / after.one)
+    assert step > 1
+    light, found = (sums.vectors[[0]].toarray() for sums in (before, after))
+    assert np.array_equal(found, np.sign(light) * ((np.abs(light) + step // 2) // step))
+
+
 @pytest.mark.parametrize("heavy", [1.0, 2.0**20, 1e12, 1e40])
 @pytest.mark.parametrize("light", [1.0, 1e-9, 1e-40])
 def test_weights_of_any_size(light, heavy):
