@@ -65,7 +65,7 @@ def _said(lower, upper):
 
 
 def _of_the_sieve(engine):
-    rows, moves = engine.rows, engine.algorithm.moves
+    rows, moves = engine.rows, engine.algorithm.aging
     groups = _core.native.LineGroups(engine.n_clusters, rows.starts is None)
     of = np.array([groups.of(place) for place in moves.places])
     uppers = now(engine.state["uppers"][:, : groups.count], np.asarray(moves.rises)) / UNIT
