@@ -5,9 +5,10 @@ PYTHON ?= python3
 # Another folder for another Python: make PYTHON=python3.13 VENV=.venv-3.13 test
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := -m pip install --quiet --disable-pip-version-check
-CPP := $(shell find cpp -name '*.[ch]pp')
-CORE := CMakeLists.txt $(CPP)
+# What is installed is compiled to bytecode when it is first imported: most never is.
+PIP := -m pip install --quiet --disable-pip-version-check --no-compile
+CPP := $(shell find cpp examples -name '*.[ch]pp')
+CORE := CMakeLists.txt $(wildcard cpp/cmake/*) $(CPP)
 
 # The compiler that is checked is the one that CMake gets: $CXX, or the first there is.
 ifeq ($(origin CXX),default)
@@ -15,13 +16,13 @@ CXX := $(firstword $(foreach name,c++ g++ clang++,$(if $(shell command -v $(name
 endif
 export CXX
 
-.PHONY: help demo test test-oldest browser lint format sanitize tsan bench bench-full
+.PHONY: help demo test core-tests test-oldest browser lint format sanitize tsan bench bench-full
 .PHONY: reproduce-small reproduce clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo         cluster a small collection of texts and show what comes out"
-	@echo "make test         run the tests"
+	@echo "make test         run the tests, of the core in C++ and then all in Python"
 	@echo "make test-oldest  run them with the oldest scikit-learn, SciPy and NumPy supported"
 	@echo "make lint         check style, types, imports, formatting, and that Clang compiles the core"
 	@echo "make format       format Python and C++"
@@ -41,8 +42,13 @@ demo: $(VENV)/.built
 # On two processes: hardly any test keeps a second core busy.
 PYTEST := -m pytest -n 2 --dist worksteal
 
-test: $(VENV)/.built browser
+test: $(VENV)/.built core-tests browser
 	$(PY) $(PYTEST) $(ARGS)
+
+# The core by itself (cpp/tests), compiled in the folder of the development build.
+core-tests: $(VENV)/.built
+	@$(VENV)/bin/cmake --build $(BUILD_DIR) --target core_tests
+	@$(VENV)/bin/ctest --test-dir $(BUILD_DIR) --output-on-failure
 
 bench: $(VENV)/.built
 	$(PY) -m benchmarks $(or $(ARGS),targets)
@@ -137,13 +143,19 @@ build/clang/%/.compiled: $(VENV)/.linters $(CORE)
 	  $(addprefix $(ROOT)/,$(filter %.cpp,$(CPP)))
 	@touch $@
 
-# Two Pythons may have the same wheel tag.
-BUILD_DIR := $(if $(filter-out .venv,$(VENV)),-Cbuild-dir=build/$(VENV:.venv-%=%))
+# A folder for each environment: two Pythons may have the same wheel tag. What is compiled is shown
+# file by file, and all that was said if it fails.
+BUILD_DIR := build/$(if $(filter-out .venv,$(VENV)),$(VENV:.venv-%=%),dev)
 $(VENV)/.built: $(VENV)/.tools $(CORE)
 	$(check_machine)
-	$(PY) $(PIP) --no-build-isolation $(BUILD_DIR) -Ccmake.define.ARCMEANS_WERROR=ON \
-	  -Ccmake.define.ARCMEANS_INSTRUCTION_SETS='$(INSTRUCTION_SETS)' -e .
-	@touch $@
+	@echo "Building arcmeans in $(BUILD_DIR)"
+	@rm -f $@; mkdir -p $(BUILD_DIR)
+	@{ $(PY) -m pip install --verbose --disable-pip-version-check --no-compile \
+	  --no-build-isolation \
+	  -Cbuild-dir=$(BUILD_DIR) -Ccmake.define.ARCMEANS_WERROR=ON -Ccmake.define.ARCMEANS_CORE_TESTS=ON \
+	  -Ccmake.define.ARCMEANS_INSTRUCTION_SETS='$(INSTRUCTION_SETS)' -e . 2>&1 && touch $@; } \
+	  | tee $(VENV)/build.log | awk '/^ *\[[0-9]+\/[0-9]+\]/ { print; fflush() }'
+	@test -e $@ || { cat $(VENV)/build.log; exit 1; }
 
 # --- A browser for the tests of the report: installed on Debian by root, elsewhere to be there.
 

@@ -64,7 +64,7 @@ def _fit(algorithm: str, n_rows: int, k: int) -> Peak:
         k=k,
         x_mb=x_bytes / MEGABYTE,
         copy_mb=((X.data.itemsize + 4) * X.nnz + 9 * n) / MEGABYTE,
-        formula_mb=required(algorithm, n, k, d) / MEGABYTE,
+        formula_mb=required(algorithm, n, k, d, n_entries=X.nnz) / MEGABYTE,
         measured_mb=peak / MEGABYTE,
     )
 

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from arcmeans import SphericalKMeans
 from arcmeans._algorithms import memory
@@ -13,6 +14,9 @@ from arcmeans._algorithms.registry import ALGORITHMS
 from arcmeans._engines.memory import MemoryEngine
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._support import memory as limits
+
+from .support import processes
+from .support.marks import measures_memory
 
 X = np.random.default_rng(0).random((50, 4))
 MIB = 2**20
@@ -28,9 +32,47 @@ def test_required_covers_what_the_engine_allocates(algorithm):
     assert required >= 36 * 7 * 4
 
 
+def print_peak_of_the_sieve(X, k):
+    """Bytes of private memory, beyond what was there before."""
+    processes.forget_peak()
+    before = peak = processes.status_mb("RssAnon")
+
+    def look(step):
+        nonlocal peak
+        peak = max(peak, processes.status_mb("RssAnon"))
+
+    options = {"random_state": 0, "max_iter": 2, "n_threads": 1, "init": "random"}
+    SphericalKMeans(k, **options, algorithm="sieve", callback=look).fit(X)
+    print((peak - before) * MIB)
+
+
+@measures_memory
+@processes.reads_proc
+def test_required_counts_the_rows_that_the_sieve_packs():
+    """The peak of a fit in memory, less its unit rows, lies between the two formulas."""
+    rng = np.random.default_rng(0)
+    n, d, k, per_row = 100_000, 500, 100, 40
+    features = np.sort(rng.integers(0, d // per_row, (n, per_row)) + np.arange(0, d - 20, 12))
+    starts = np.arange(0, n * per_row + 1, per_row)
+    shape = (n, features.max() + 1)
+    entries = (rng.random(n * per_row, np.float32) + 0.1, features.ravel().astype(np.int32), starts)
+    X = sp.csr_array(entries, shape=shape)
+    ended = processes.run(print_peak_of_the_sieve, X, k)
+    assert ended.code == 0, ended.err
+    peak = float(ended.out) - 8 * X.nnz - 9 * n
+    less, required = (
+        memory.required("sieve", n, k, shape[1], n_entries=entries) for entries in (0, X.nnz)
+    )
+    assert less < peak < required + 6 * MIB
+
+
 def test_required_by_the_formulas():
     assert memory.required("lloyd", 1000, 10, 100) == 8 * 1000 + 36_000
     assert memory.required("sieve", 1000, 40, 100) == (8 + 4 + 2 * 64) * 1000 + 36 * 4000
+    packed = 4 * 30_000 + 44 * 1000
+    assert memory.required("sieve", 1000, 40, 100, n_entries=30_000) == (
+        (8 + 4 + 2 * 64) * 1000 + 36 * 4000 + packed
+    )
     assert memory.required("auto", 1000, 10, 100) == memory.required("sieve", 1000, 10, 100)
     assert memory.required("tally", 1000, 10, 100) == 16 * 1000 + 36_000 + 400
     assert memory.required("hamerly", 1000, 10, 100) == 24 * 1000 + 36_000

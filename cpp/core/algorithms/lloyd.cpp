@@ -2,6 +2,25 @@
 
 namespace arcmeans {
 
+template <class RowsOf>
+void Lloyd<RowsOf>::visit(std::int64_t begin, std::int64_t end) {
+  visits_.visit(begin, All{index(end - begin)}, [&](auto r, const Top& top) {
+    const std::int64_t i = begin + r;
+    if (top.contested) {
+      state_.labels[i] =
+          best_of_all(panels_, centers_, rows_.row(i), similarities_.data(), work_).center;
+    } else {
+      work_.similarities += centers_.size();
+      state_.labels[i] = top.center;
+    }
+  });
+}
+
+template class Lloyd<SparseRows<float>>;
+template class Lloyd<SparseRows<double>>;
+template class Lloyd<DenseRows<float>>;
+template class Lloyd<DenseRows<double>>;
+
 namespace {
 
 class LloydAlgorithm final : public Algorithm {

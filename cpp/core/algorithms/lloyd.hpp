@@ -25,18 +25,7 @@ class Lloyd {
         visits_(rows, panels_, options.rows_at_a_time()),
         similarities_(index(panels_.width())) {}
 
-  void visit(std::int64_t begin, std::int64_t end) {
-    visits_.visit(begin, All{index(end - begin)}, [&](auto r, const Top& top) {
-      const std::int64_t i = begin + r;
-      if (top.contested) {
-        state_.labels[i] =
-            best_of_all(panels_, centers_, rows_.row(i), similarities_.data(), work_).center;
-      } else {
-        work_.similarities += centers_.size();
-        state_.labels[i] = top.center;
-      }
-    });
-  }
+  void visit(std::int64_t begin, std::int64_t end);  // lloyd.cpp
 
  private:
   struct All {

@@ -42,7 +42,7 @@ std::int64_t sieve_rows(const Rows& rows, const FilterLines& lines, int n_bound_
 std::int64_t packed_bytes(const Problem& problem) {
   if (problem.n_entries == 0) return 0;
   if (!problem.sparse) return (2 * (std::int64_t{problem.n_features} + 1) + 16) * problem.n_rows;
-  const std::int64_t an_entry = problem.n_features > 65536 ? 8 : 4;
+  const std::int64_t an_entry = problem.n_features > 65536 ? 6 : 4;
   return an_entry * problem.n_entries + (16 + 28) * problem.n_rows;
 }
 

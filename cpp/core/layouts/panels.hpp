@@ -208,4 +208,10 @@ __attribute__((noinline)) void panel_similarities(const Panels& panels, const Ro
   }
 }
 
+// Compiled once, in panels.cpp.
+extern template void panel_similarities(const Panels&, const SparseRow<float>&, float*);
+extern template void panel_similarities(const Panels&, const SparseRow<double>&, float*);
+extern template void panel_similarities(const Panels&, const DenseRow<float>&, float*);
+extern template void panel_similarities(const Panels&, const DenseRow<double>&, float*);
+
 }  // namespace arcmeans

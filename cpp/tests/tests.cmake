@@ -1,0 +1,11 @@
+# The tests of the core by itself: one program, and one test of ctest for each file.
+function(arcmeans_core_tests library)
+  file(GLOB files CONFIGURE_DEPENDS ${arcmeans_cpp}/tests/test_*.cpp)
+  add_executable(core_tests ${arcmeans_cpp}/tests/main.cpp ${files})
+  target_link_libraries(core_tests PRIVATE ${library})
+  arcmeans_options(core_tests)
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME_WE)
+    add_test(NAME ${name} COMMAND core_tests ${name})
+  endforeach()
+endfunction()
