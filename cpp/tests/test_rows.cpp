@@ -42,6 +42,6 @@ TEST(bad_rows_are_refused) {
   refused({1, 0}, {1, 1});
   refused({1, 1}, {1, 1});
   refused({0, 1}, {1, 0});
-  refused({0, 1}, {1, NAN});
-  refused({0, 1}, {1, INFINITY});
+  refused({0, 1}, {1, std::numeric_limits<double>::quiet_NaN()});
+  refused({0, 1}, {1, std::numeric_limits<double>::infinity()});
 }
