@@ -1,5 +1,6 @@
 // Rows made ready: lengths, ranks, and what is refused.
 #include <cmath>
+#include <limits>
 
 #include "tests/check.hpp"
 #include "tests/made_rows.hpp"
