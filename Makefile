@@ -127,6 +127,8 @@ $(VENV)/.linters: $(VENV)/.tools
 	@touch $@
 
 # The core compiles with Clang too, on ARM and on x86-64 from its first instruction set to its last.
+# The compiler takes all files in one call, among which one may have a main: that of the tests.
+OTHER_PROGRAMS := cpp/cmake/best_instruction_set.cpp examples/cpp/cluster.cpp
 CLANG := -m ziglang c++ -c -O0 -fno-sanitize=all -std=c++20 -I ../../../cpp -DARCMEANS_MODULE=_native \
   -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wno-psabi -Werror
 CLANG_TARGETS := $(patsubst %,build/clang/%/.compiled,aarch64-linux-gnu@generic \
@@ -140,7 +142,7 @@ build/clang/%/.compiled: $(VENV)/.linters $(CORE)
 	@mkdir -p $(@D)
 	@cd $(@D) && ZIG_GLOBAL_CACHE_DIR=../cache $(ROOT)/$(PY) $(CLANG) \
 	  -target $(subst @, -mcpu=,$*) $$($(ROOT)/$(PY) -c "$(INCLUDES)") \
-	  $(addprefix $(ROOT)/,$(filter %.cpp,$(CPP)))
+	  $(addprefix $(ROOT)/,$(filter %.cpp,$(filter-out $(OTHER_PROGRAMS),$(CPP))))
 	@touch $@
 
 # A folder for each environment: two Pythons may have the same wheel tag. What is compiled is shown
