@@ -179,6 +179,8 @@ def has_options(module: str, words: list[str], where: str) -> None:
         patch.syspath_prepend(ROOT)
         patch.setenv("COLUMNS", "200")
         patch.setattr(sys, "argv", [module, "--help"])
+        for loaded in (module, f"{module}.__main__"):  # by other tests
+            patch.delitem(sys.modules, loaded, raising=False)
         with pytest.raises(SystemExit) as end:
             runpy.run_module(module, run_name="__main__")
     assert end.value.code == 0, where
