@@ -66,11 +66,11 @@ def test_the_gain_lines_tell_most_of_a_move(k, signed):
     aging = engine.algorithm.aging
     assert aging.told
     assert np.count_nonzero(moved) > 0.5 * k
-    assert np.all(aging.fall_rooms[moved > 0] > 0.3 * moved[moved > 0])
+    assert np.all(aging.falls_less_slack[moved > 0] > 0.3 * moved[moved > 0])
     groups = _core.native.LineGroups(k, False)
     largest = np.zeros(groups.count)
     np.maximum.at(largest, [groups.of(j) for j in range(k)], moved)
-    assert np.all(aging.rise_rooms[largest > 0] > 0.3 * largest[largest > 0])
+    assert np.all(aging.rises_less_slack[largest > 0] > 0.3 * largest[largest > 0])
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -181,7 +181,7 @@ def test_gains_below_one_step_add_up():
         engine.assign(pushed.centers)
         assert np.array_equal(engine.labels, best_by_reference(rows, pushed.centers, k))
         assert_bounds_hold(engine, pushed.centers, full(rows).astype(np.float64))
-    told = engine.algorithm.aging.rise_rooms
+    told = engine.algorithm.aging.rises_less_slack
     assert np.count_nonzero(told) > 0.9 * len(told)
 
 

@@ -177,12 +177,12 @@ void bind_parts(nb::module_& m) {
                      return view(self, nb::cast<const BoundAging&>(self).places.of_all());
                    })
       .def_ro("told", &BoundAging::told)
-      .def_prop_ro("rise_rooms",
+      .def_prop_ro("rises_less_slack",
                    [](nb::handle_t<BoundAging> self) {
-                     return view(self, nb::cast<const BoundAging&>(self).rise_rooms);
+                     return view(self, nb::cast<const BoundAging&>(self).rises_less_slack);
                    })
-      .def_prop_ro("fall_rooms", [](nb::handle_t<BoundAging> self) {
-        return view(self, nb::cast<const BoundAging&>(self).fall_rooms);
+      .def_prop_ro("falls_less_slack", [](nb::handle_t<BoundAging> self) {
+        return view(self, nb::cast<const BoundAging&>(self).falls_less_slack);
       });
   nb::class_<LineGroups>(m, "LineGroups")
       .def(nb::init<int, bool>())

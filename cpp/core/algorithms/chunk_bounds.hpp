@@ -28,7 +28,7 @@ class ChunkBounds {
         firsts_(groups_.firsts()),
         lower_(most_rows),
         limit_(most_rows),
-        followed_(aging.steps().size()) {
+        followed_(aging.shifts().size()) {
     if (!state.uppers) scratch_ = Buffer<std::int16_t>(most_rows * index(stride_));
     for (int b = 0; b < groups_.n_bound_blocks(); ++b) valid_.push_back(groups_.valid(b));
   }
@@ -42,25 +42,25 @@ class ChunkBounds {
     for (std::int32_t r = 0; r < count; ++r) {
       const std::int32_t stored = state_.lower ? stored_lower(r) : SieveState::kUnknown;
       const bool known = label(r) >= 0 && stored != SieveState::kUnknown;
-      const std::int32_t now = aging_.lower_now(stored, std::max(label(r), 0));
+      const std::int32_t now = aging_.read_lower(stored, std::max(label(r), 0));
       set_lower(r, known ? std::max(now, kLeast) : kLeast);
       use(r, known);
     }
     if (!state_.uppers || followed_.empty()) return;
     for (std::int32_t r = 0; r < count; ++r) {
-      take_steps(aging_.steps(), uppers(r), followed_.data());
+      take_shifts(aging_.shifts(), uppers(r), followed_.data());
     }
   }
 
   std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
 
-  // --- On the own center: in 256ths of a unit, and the least upper bound that reaches it.
+  // --- On the own center, in fine units; a group reaches it with an upper bound ≥ the limit.
 
   std::int32_t lower(std::int32_t r) const { return lower_[at(r)]; }
   std::int16_t limit(std::int32_t r) const { return limit_[at(r)]; }
-  // What it would be if the own center had not fallen in the last move.
+  // The limit if the own center had not fallen in the last move.
   std::int16_t limit_before_fall(std::int32_t r) const {
-    return PassAging::limit(lower(r) + aging_.loss(label(r)).fall);
+    return PassAging::limit(lower(r) + aging_.last_fall(label(r)).most);
   }
   void raise(std::int32_t r, std::int32_t lower) { set_lower(r, std::max(lower_[at(r)], lower)); }
   // Takes some of the last fall back, of what is kept too.
@@ -70,11 +70,11 @@ class ChunkBounds {
   }
   // Before the last fall.
   std::int32_t lower_before(std::int32_t r) const {
-    return aging_.lower_now(stored_lower(r), label(r)) + aging_.loss(label(r)).fall;
+    return aging_.read_lower(stored_lower(r), label(r)) + aging_.last_fall(label(r)).most;
   }
   void keep(std::int32_t r, std::int32_t label) {
     state_.labels[begin_ + r] = label;
-    if (state_.lower) stored_lower(r) = aging_.lower_then(lower_[at(r)], label);
+    if (state_.lower) stored_lower(r) = aging_.lower_to_store(lower_[at(r)], label);
   }
   std::int32_t* lowers() { return lower_.data(); }
   std::int16_t* limits() { return limit_.data(); }
@@ -85,14 +85,14 @@ class ChunkBounds {
   std::int16_t* uppers(std::int32_t r) { return uppers_ + r * stride_; }
   const std::int16_t* uppers(std::int32_t r) const { return uppers_ + r * stride_; }
   void set_upper(std::int32_t r, int group, std::int32_t bound) {
-    uppers(r)[group] = static_cast<std::int16_t>(bound - aging_.rises_then(0)[group]);
+    uppers(r)[group] = static_cast<std::int16_t>(bound - aging_.rises_to_store(0)[group]);
   }
 
   // The groups of a line of bounds that reach a limit, the row's own.
   std::uint32_t reaching(int b, std::int32_t r) const { return reaching(b, r, limit(r)); }
   std::uint32_t reaching(int b, std::int32_t r, std::int16_t limit) const {
     return valid_[index(b)] &
-           sums_reach(uppers(r) + b * kCacheLineShorts, aging_.rises_now(b), limit);
+           sums_reach(uppers(r) + b * kCacheLineShorts, aging_.rises_to_read(b), limit);
   }
   bool reaches(std::int32_t r) const {
     std::uint32_t any = 0;
@@ -118,12 +118,12 @@ class ChunkBounds {
 
  private:
   // No cosine is below −1, so a lower bound that has fallen further says no less at −2.
-  static constexpr std::int32_t kLeast = kNothing * (1 << PassAging::kFineBits);
+  static constexpr std::int32_t kLeast = kNothing * PassAging::kFine;
 
   static std::size_t at(std::int32_t r) { return index(r); }
   std::int32_t& stored_lower(std::int32_t r) const { return state_.lower[begin_ + r]; }
   std::int32_t lower_now(std::int32_t r) const {
-    return std::max(kLeast, aging_.lower_now(stored_lower(r), label(r)));
+    return std::max(kLeast, aging_.read_lower(stored_lower(r), label(r)));
   }
   void set_lower(std::int32_t r, std::int32_t lower) {
     lower_[at(r)] = lower;

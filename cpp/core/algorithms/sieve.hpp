@@ -169,7 +169,7 @@ class Sieve {
       std::uint32_t found = 0;
       for (int line = 0; line < groups_.n_lines(); ++line) {
         const std::int16_t highest =
-            largest_sum(bounds_.uppers(r) + line * kCacheLineShorts, aging_.rises_now(line));
+            largest_sum(bounds_.uppers(r) + line * kCacheLineShorts, aging_.rises_to_read(line));
         top(r, line) = highest;
         found |= std::uint32_t{highest >= bounds_.limit(r)} << line;
       }
@@ -272,28 +272,28 @@ class Sieve {
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
       const int lane = v * kVectorFloats;
-      const Floats cosines = load_wrapped_sums(uppers + lane, aging_.rises_now(b) + lane);
+      const Floats cosines = load_wrapped_sums(uppers + lane, aging_.rises_to_read(b) + lane);
       const Floats stretched =
-          multiply_add(larger(cosines, Floats{}), load(aging_.stretches(b) + lane), rest);
+          multiply_add(larger(cosines, Floats{}), load(aging_.gain_stretches(b) + lane), rest);
       const Floats gain = multiply_add(__builtin_convertvector(sums.lanes[v], Floats),
                                        splat(gains.factor()), stretched);
       const Floats capped = gain < splat(kMostGained) ? gain : splat(kMostGained);
       store_shorts(gained + lane, __builtin_convertvector(capped, Ints));
     }
-    take_excess(uppers, aging_.rise_rooms(b), gained);
+    take_excess(uppers, aging_.rises_less_slack(b), gained);
   }
 
   void take_losses(std::int32_t r, const LineSums& sums) {
     const GroupGains& gains = *gains_;
     const int lane = gains.loss_lane(groups_.of(own_place(r)));
     const int number = sums.lanes[lane / kVectorFloats][lane % kVectorFloats];
-    const PassAging::Loss& most = aging_.loss(bounds_.label(r));
+    const PassAging::LastFall& fall = aging_.last_fall(bounds_.label(r));
     const float rest = beside(r, [&](std::int32_t f) { return gains.rare_loss(f); });
     const float lost = std::min(static_cast<float>(number) * gains.factor() + rest, kMostGained);
-    const float fine = lost * (1 << PassAging::kFineBits) +
-                       most.shrinking * static_cast<float>(std::max(0, bounds_.lower_before(r))) +
+    const float fine = lost * PassAging::kFine +
+                       fall.stretch * static_cast<float>(std::max(0, bounds_.lower_before(r))) +
                        3.0F;
-    bounds_.take_back(r, std::max(0, most.room - static_cast<std::int32_t>(fine)));
+    bounds_.take_back(r, std::max(0, fall.less_slack - static_cast<std::int32_t>(fine)));
   }
 
   // Visits what each row needs of the lines.
@@ -368,7 +368,7 @@ class Sieve {
     // Held here: it is looked up for every row, and a call would have the sums leave the registers.
     std::int16_t* const uppers = bounds_.uppers(0) + line * kGroups;
     const std::int64_t stride = bounds_.stride();
-    const std::int32_t* const then = aging_.rises_then(0) + line * kGroups;
+    const std::int32_t* const rises = aging_.rises_to_store(0) + line * kGroups;
     Best* const bests = best_.data();
     std::int32_t* const lowers = bounds_.lowers();
     std::int16_t* const limits = bounds_.limits();
@@ -378,10 +378,11 @@ class Sieve {
 #pragma GCC unroll 8
           for (int l = 0; l < kLines; ++l) {
             if constexpr (kAlone) {
-              cosines[l].store(PassAging::upwards(error), then + l * kGroups, to + l * kGroups);
+              cosines[l].store(PassAging::whole_addend(error), rises + l * kGroups,
+                               to + l * kGroups);
             } else {
               const auto tops = cosines[l].template largest_of<kGroups>();
-              store_groups<kGroups>(tops + PassAging::upwards(error), then + l * kGroups,
+              store_groups<kGroups>(tops + PassAging::whole_addend(error), rises + l * kGroups,
                                     to + l * kGroups);
             }
           }
@@ -392,9 +393,9 @@ class Sieve {
           int near = 0;
 #pragma GCC unroll 8
           for (const LineCosines& its : cosines) {
-            near += std::popcount(its.at_least(least - PassAging::beyond(error)));
+            near += std::popcount(its.at_least(least - PassAging::float_addend(error)));
           }
-          const float reach = top + PassAging::beyond(error);
+          const float reach = top + PassAging::float_addend(error);
           Best& best = bests[r];
           const bool wins = top > best.cosine;
           const float loser = wins ? best.reach : reach;

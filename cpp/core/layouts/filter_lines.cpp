@@ -191,15 +191,15 @@ void FilterLines::arrange(const Centers& centers, int n_threads) {
 
 // Gives the centers other places, in lines for sparse rows.
 void FilterLines::arrange(const Places& places, int n_threads) {
-  auto steps = places_.steps_to(places);
-  std::vector<float> factors(steps.size());
-  take_steps(steps, factor_.data(), factors.data());
-  for (Places::Step& step : steps) step = {slot(step.from), slot(step.to)};
+  auto shifts = places_.shifts_to(places);
+  std::vector<float> factors(shifts.size());
+  take_shifts(shifts, factor_.data(), factors.data());
+  for (Places::Shift& shift : shifts) shift = {slot(shift.from), slot(shift.to)};
   const auto n_features = static_cast<std::int64_t>(line_size_) / width_;
   parallel_chunks(n_features, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-    std::vector<std::int16_t> numbers(steps.size());
+    std::vector<std::int16_t> numbers(shifts.size());
     for (std::int64_t f = begin; f < end; ++f) {
-      take_steps(steps, lanes_.data() + f * width_, numbers.data());
+      take_shifts(shifts, lanes_.data() + f * width_, numbers.data());
     }
   });
   places_ = places;

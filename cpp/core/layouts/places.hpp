@@ -55,16 +55,16 @@ class Places {
   int center(int place) const { return centers_[index(place)]; }
 
   // For each center that has another place in `there`: its place here and its place there.
-  struct Step {
+  struct Shift {
     std::size_t from, to;
   };
-  std::vector<Step> steps_to(const Places& there) const {
-    std::vector<Step> steps;
+  std::vector<Shift> shifts_to(const Places& there) const {
+    std::vector<Shift> shifts;
     for (std::size_t place = 0; place < centers_.size(); ++place) {
       const auto from = index(of(there.center(static_cast<int>(place))));
-      if (from != place) steps.push_back({from, place});
+      if (from != place) shifts.push_back({from, place});
     }
-    return steps;
+    return shifts;
   }
 
  private:
@@ -110,11 +110,11 @@ class OrderByMovement {
   int next_ = 4;
 };
 
-// Takes numbers by place along; `scratch` has room for as many numbers as there are steps.
+// Shifts numbers that stand by place; `scratch` has room for one number a shift.
 template <class Number>
-void take_steps(const std::vector<Places::Step>& steps, Number* numbers, Number* scratch) {
-  for (std::size_t s = 0; s < steps.size(); ++s) scratch[s] = numbers[steps[s].from];
-  for (std::size_t s = 0; s < steps.size(); ++s) numbers[steps[s].to] = scratch[s];
+void take_shifts(const std::vector<Places::Shift>& shifts, Number* numbers, Number* scratch) {
+  for (std::size_t s = 0; s < shifts.size(); ++s) scratch[s] = numbers[shifts[s].from];
+  for (std::size_t s = 0; s < shifts.size(); ++s) numbers[shifts[s].to] = scratch[s];
 }
 
 }  // namespace arcmeans

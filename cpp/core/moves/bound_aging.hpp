@@ -1,5 +1,17 @@
-// How the bounds of the sieve age: by how much centers have risen and fallen since the bounds were
-// begun, as lengths and, for one pass, in the units of the bounds.
+// How the bounds of the sieve age. The sieve keeps bounds on the cosines of each row, and does not
+// rewrite them when centers move. It sums up what all moves since the first pass did, R and F, and
+// stores each bound relative to the sums of the pass t that found it:
+//
+//   an upper bound u on a group is stored as u − R(t) and read in pass t′ as u − R(t) + R(t′),
+//   R: all rises of the group;
+//   a lower bound l on the own center is stored as l + F(t) and read as l + F(t) − F(t′),
+//   F: all falls of the own center.
+//
+// R and F are rounded down to store and up to read, so R(t′) − R(t) and F(t′) − F(t) are never too
+// small. The stored numbers wrap, and so do R and F as integers: only differences count
+// (sieve.hpp).
+//
+// The sieve adds every move to its one BoundAging, and makes a PassAging of it for each pass.
 #pragma once
 
 #include <algorithm>
@@ -14,44 +26,44 @@
 
 namespace arcmeans {
 
-// What all moves since the bounds were begun have done to them: of each center the sum of its
-// falls; of each group of centers that share a bound the sum of its rises, where the rise of a
-// group in one move is the largest of its centers.
+// The sums over all moves and what is needed of the last move, as cosines in float64.
 struct BoundAging {
   LineGroups groups;
-  std::vector<double> falls, rises;
-  // The places of the centers in the bounds, and the steps that take the bounds there from the
-  // places before the last move. Where centers share bounds they keep their places.
+  // By group the sum of its rises, by center the sum of its falls. The rise of a group in one move
+  // is the largest rise of its centers.
+  std::vector<double> rises, falls;
+  // The places of the centers after the last move, and the shifts that lead there from the places
+  // before it. Where centers share bounds there are no shifts.
   Places places;
-  std::vector<Places::Step> steps;
-  // Whether gain lines tell of the last move. Then `rise_rooms` and `fall_rooms` are the part of
-  // the last rises and falls that the lines tell of: what they tell for one row is less, and the
-  // difference can be taken back. The lines leave out shares of the cosines: `stretches` of gains,
-  // `shrinkings` of losses.
+  std::vector<Places::Shift> shifts;
+  // Whether the gain lines tell of the last move. Then each row gets back the part of the last rise
+  // and fall that is more than its own gain and loss:
+  //   (rise − slack) − (what the gain line says + stretch · cosine).
   bool told = false;
-  std::vector<double> rise_rooms, fall_rooms;
-  std::vector<double> stretches, shrinkings, last_falls;
+  std::vector<double> rises_less_slack, gain_stretches;              // by group
+  std::vector<double> last_falls, falls_less_slack, loss_stretches;  // by center
 
   BoundAging(int n_centers, bool dense)
       : groups(n_centers, dense),
-        falls(index(n_centers)),
         rises(index(groups.count())),
+        falls(index(n_centers)),
         places(n_centers),
-        rise_rooms(rises.size()),
-        fall_rooms(falls.size()),
-        stretches(rises.size()),
-        shrinkings(falls.size()),
-        last_falls(falls.size()) {}
+        rises_less_slack(rises.size()),
+        gain_stretches(rises.size()),
+        last_falls(falls.size()),
+        falls_less_slack(falls.size()),
+        loss_stretches(falls.size()) {}
 
-  // Adds the last move, after which centers stand at these places; `gains` may be null.
-  void add(const Centers& centers, const Places& now, bool nonnegative, const GroupGains* gains) {
+  // Adds the last move. `places_after` are the places after it; `gains` may be null.
+  void add(const Centers& centers, const Places& places_after, bool nonnegative,
+           const GroupGains* gains) {
     told = gains && gains->known();
-    steps = places.steps_to(now);
-    places = now;
-    std::vector<double> scratch(steps.size());
-    take_steps(steps, rises.data(), scratch.data());
-    std::vector<double> largest(rises.size()), largest_slack(rises.size());
-    std::fill(stretches.begin(), stretches.end(), 0.0);
+    shifts = places.shifts_to(places_after);
+    places = places_after;
+    std::vector<double> scratch(shifts.size());
+    take_shifts(shifts, rises.data(), scratch.data());
+    std::vector<double> largest_rise(rises.size()), largest_slack(rises.size());
+    std::fill(gain_stretches.begin(), gain_stretches.end(), 0.0);
     for (int j = 0; j < centers.size(); ++j) {
       const std::size_t c = index(j), group = index(groups.of(places.of(j)));
       const double rise = centers.last_move(j).rise(nonnegative);
@@ -60,111 +72,112 @@ struct BoundAging {
       const GroupGains::Untold loss = told ? gains->untold_loss(j) : GroupGains::Untold{};
       falls[c] += fall;
       last_falls[c] = fall;
-      fall_rooms[c] = std::max(0.0, fall - loss.slack);
-      shrinkings[c] = loss.stretch;
-      largest[group] = std::max(largest[group], rise);
+      falls_less_slack[c] = std::max(0.0, fall - loss.slack);
+      loss_stretches[c] = loss.stretch;
+      largest_rise[group] = std::max(largest_rise[group], rise);
       largest_slack[group] = std::max(largest_slack[group], std::min(rise, gain.slack));
-      stretches[group] = std::max(stretches[group], gain.stretch);
+      gain_stretches[group] = std::max(gain_stretches[group], gain.stretch);
     }
     for (std::size_t group = 0; group < rises.size(); ++group) {
-      rises[group] += largest[group];
-      rise_rooms[group] = largest[group] - largest_slack[group];
+      rises[group] += largest_rise[group];
+      rises_less_slack[group] = largest_rise[group] - largest_slack[group];
     }
   }
 };
 
-// The same for one pass, in the units of the bounds. A pass reads bounds as they are now: stored
-// upper bound + rise, stored lower bound − fall. It stores bounds as if they had been begun with:
-// upper bound − rise, lower bound + fall. Both are rounded outward.
+// The same in whole units for upper bounds, in fine units for lower bounds.
 class PassAging {
  public:
-  // Lower bounds are kept in 2⁻⁸ of a unit.
   static constexpr int kFineBits = 8;
+  static constexpr int kFine = 1 << kFineBits;  // fine units of a unit
 
   explicit PassAging(const BoundAging& aging)
       : groups_(aging.groups),
-        steps_(aging.steps),
+        shifts_(aging.shifts),
         rises_((aging.rises.size() + kCacheLineShorts - 1) / kCacheLineShorts * kCacheLineShorts),
         falls_(aging.falls.size()),
         told_(aging.told),
-        rise_rooms_(rises_.now.size()),
-        stretches_(rises_.now.size()),
-        losses_(falls_.now.size()) {
+        rises_less_slack_(rises_.to_read.size()),
+        gain_stretches_(rises_.to_read.size()),
+        last_falls_(aging.falls.size()) {
+    // Stretches are enlarged by more than the rounding to float32.
     for (std::size_t group = 0; group < aging.rises.size(); ++group) {
       rises_.set(group, aging.rises[group] * kCosineUnits);
-      rise_rooms_[group] = static_cast<std::int16_t>(aging.rise_rooms[group] * kCosineUnits);
-      stretches_[group] = static_cast<float>(aging.stretches[group] * (1.0 + 0x1p-20));
+      rises_less_slack_[group] =
+          static_cast<std::int16_t>(aging.rises_less_slack[group] * kCosineUnits);
+      gain_stretches_[group] = static_cast<float>(aging.gain_stretches[group] * (1.0 + 0x1p-20));
     }
     for (std::size_t j = 0; j < aging.falls.size(); ++j) {
-      falls_.set(j, aging.falls[j] * kCosineUnits * (1 << kFineBits));
-      const double fine = kCosineUnits * (1 << kFineBits);
-      losses_[j] = {static_cast<std::int32_t>(aging.fall_rooms[j] * fine),
-                    static_cast<std::int32_t>(aging.last_falls[j] * fine) + 2,
-                    static_cast<float>(aging.shrinkings[j] * (1.0 + 0x1p-20))};
+      constexpr double fine = kCosineUnits * kFine;
+      falls_.set(j, aging.falls[j] * fine);
+      last_falls_[j] = {static_cast<std::int32_t>(aging.last_falls[j] * fine) + 2,
+                        static_cast<std::int32_t>(aging.falls_less_slack[j] * fine),
+                        static_cast<float>(aging.loss_stretches[j] * (1.0 + 0x1p-20))};
     }
   }
 
   const LineGroups& groups() const { return groups_; }
-  // Takes upper bounds from their places in the last pass to their places in this one.
-  const std::vector<Places::Step>& steps() const { return steps_; }
+  // Upper bounds follow the centers by these shifts, before they are read.
+  const std::vector<Places::Shift>& shifts() const { return shifts_; }
 
-  // --- What can be taken back of the last move, less what the gain lines tell for the row.
+  // --- Of the last move: what a row may get back (BoundAging).
 
   bool told() const { return told_; }
-  // Of the upper bounds of a block of groups, and the shares of a cosine that the lines leave out.
-  const std::int16_t* rise_rooms(int block) const {
-    return rise_rooms_.data() + block * kCacheLineShorts;
+  // By group of a block of bounds, rounded down and up.
+  const std::int16_t* rises_less_slack(int bound_block) const {
+    return rises_less_slack_.data() + bound_block * kCacheLineShorts;
   }
-  const float* stretches(int block) const { return stretches_.data() + block * kCacheLineShorts; }
-  // Of a lower bound, in 2⁻⁸ of a unit.
-  struct Loss {
-    std::int32_t room;
-    std::int32_t fall;  // all of the last fall
-    float shrinking;
+  const float* gain_stretches(int bound_block) const {
+    return gain_stretches_.data() + bound_block * kCacheLineShorts;
+  }
+  // By center, in fine units: `most` is no less than all that reading took off for the last move.
+  struct LastFall {
+    std::int32_t most;
+    std::int32_t less_slack;
+    float stretch;
   };
-  const Loss& loss(std::int32_t label) const { return losses_[index(label)]; }
+  const LastFall& last_fall(std::int32_t center) const { return last_falls_[index(center)]; }
 
-  // --- Upper bounds.
+  // --- Upper bounds, by group of a block of bounds.
 
-  // What is added to the stored upper bounds of a block of groups.
-  const std::int16_t* rises_now(int block) const {
-    return rises_.now.data() + block * kCacheLineShorts;
+  // R(t′), added to a stored bound to read it.
+  const std::int16_t* rises_to_read(int bound_block) const {
+    return rises_.to_read.data() + bound_block * kCacheLineShorts;
   }
-  // What is taken from the upper bounds of a block of groups before they are stored.
-  const std::int32_t* rises_then(int block) const {
-    return rises_.then.data() + block * kCacheLineShorts;
+  // R(t), taken from a bound to store it.
+  const std::int32_t* rises_to_store(int bound_block) const {
+    return rises_.to_store.data() + bound_block * kCacheLineShorts;
   }
-  // An upper bound in whole units is the cosine plus this, rounded towards zero: that is up where
-  // the sum is negative.
-  static float upwards(float error) { return error + (1.0F + 0x1p-8F); }
+  // Cosine + whole_addend, made a whole number by cutting off its fraction, is an upper bound: the
+  // 1 makes up for what is cut off a positive number, and 2⁻⁸ for the rounding of the float32 sum.
+  static float whole_addend(float error) { return error + (1.0F + 0x1p-8F); }
   static std::int32_t upper(float cosine, float error) {
-    return static_cast<std::int32_t>(cosine + upwards(error));
+    return static_cast<std::int32_t>(cosine + whole_addend(error));
   }
-  // An upper bound that is not rounded to whole units is the cosine plus this.
-  static float beyond(float error) { return error + 0x1p-7F; }
+  // Cosine + float_addend is an upper bound in float32: 2⁻⁷ is for the rounding of this sum and of
+  // the one that it is compared with.
+  static float float_addend(float error) { return error + 0x1p-7F; }
 
-  // --- Lower bounds, in 2⁻⁸ of a unit.
+  // --- Lower bounds on a center, in fine units.
 
-  // From a stored lower bound to the bound now, and back.
-  std::int32_t lower_now(std::int32_t stored, std::int32_t label) const {
-    return wrapped(std::int64_t{stored} - falls_.now[index(label)]);
+  std::int32_t read_lower(std::int32_t stored, std::int32_t center) const {
+    return wrapped(std::int64_t{stored} - falls_.to_read[index(center)]);
   }
-  std::int32_t lower_then(std::int32_t lower, std::int32_t label) const {
-    return wrapped(std::int64_t{lower} + falls_.then[index(label)]);
+  std::int32_t lower_to_store(std::int32_t lower, std::int32_t center) const {
+    return wrapped(std::int64_t{lower} + falls_.to_store[index(center)]);
   }
   // A stored lower bound, raised.
   static std::int32_t raised(std::int32_t stored, std::int32_t by) {
     return wrapped(std::int64_t{stored} + by);
   }
-  // A lower bound on a cosine in units, rounded down.
+  // A lower bound on a cosine in units, rounded down: 2 is more than the cutting off of a fraction
+  // and the rounding of the float32 numbers add.
   static std::int32_t lower(float cosine) {
-    return static_cast<std::int32_t>(cosine * (1 << kFineBits) - 2.0F);
+    return static_cast<std::int32_t>(cosine * kFine - 2.0F);
   }
-  // A lower bound in units, exactly.
-  static float in_units(std::int32_t lower) {
-    return static_cast<float>(lower) * (1.0F / (1 << kFineBits));
-  }
-  // The least upper bound, in whole units, that reaches a lower bound.
+  // A lower bound in units. Exact, since a lower bound has at most 23 bits.
+  static float in_units(std::int32_t lower) { return static_cast<float>(lower) * (1.0F / kFine); }
+  // A group reaches a lower bound, and is looked at, where its upper bound is ≥ this.
   static std::int16_t limit(std::int32_t lower) {
     return static_cast<std::int16_t>(lower >> kFineBits);
   }
@@ -174,27 +187,28 @@ class PassAging {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
   }
 
-  // Rises or falls in units: rounded up to read bounds, and down to store them.
-  template <class Now>
-  struct Rounded {
-    std::vector<Now> now;
-    std::vector<std::int32_t> then;
-    explicit Rounded(std::size_t size) : now(size), then(size) {}
-    void set(std::size_t at, double units) {
-      units *= 1.0 + 0x1p-40;
-      now[at] = static_cast<Now>(static_cast<std::int64_t>(std::ceil(units)));
-      then[at] = static_cast<std::int32_t>(static_cast<std::int64_t>(std::floor(units)));
+  // R or F as integers that wrap, rounded up to read bounds and down to store them. 2⁻⁴⁰ is more
+  // than the rounding of the float64 sums.
+  template <class Read>
+  struct Sums {
+    std::vector<Read> to_read;
+    std::vector<std::int32_t> to_store;
+    explicit Sums(std::size_t size) : to_read(size), to_store(size) {}
+    void set(std::size_t at, double sum) {
+      sum *= 1.0 + 0x1p-40;
+      to_read[at] = static_cast<Read>(static_cast<std::int64_t>(std::ceil(sum)));
+      to_store[at] = static_cast<std::int32_t>(static_cast<std::int64_t>(std::floor(sum)));
     }
   };
 
   LineGroups groups_;
-  std::vector<Places::Step> steps_;
-  Rounded<std::int16_t> rises_;
-  Rounded<std::int32_t> falls_;
+  std::vector<Places::Shift> shifts_;
+  Sums<std::int16_t> rises_;  // by group, padded to whole blocks of bounds
+  Sums<std::int32_t> falls_;  // by center
   bool told_;
-  std::vector<std::int16_t> rise_rooms_;
-  std::vector<float> stretches_;
-  std::vector<Loss> losses_;
+  std::vector<std::int16_t> rises_less_slack_;
+  std::vector<float> gain_stretches_;
+  std::vector<LastFall> last_falls_;
 };
 
 }  // namespace arcmeans
