@@ -25,17 +25,18 @@ void bind_arithmetic(nb::module_& m) {
       [](const HeldRows& rows, Centers& centers, std::int64_t i, Out<float> similarities) {
         const Panels& panels = Panels::of(centers);
         std::vector<float> padded(index(panels.width()));
-        visit(rows,
-              [&](const auto& typed) { panel_similarities(panels, typed.row(i), padded.data()); });
+        with_row_type(rows, [&](const auto& typed_rows) {
+          panel_similarities(panels, typed_rows.row(i), padded.data());
+        });
         std::copy_n(padded.begin(), similarities.size(), similarities.data());
       },
       Released());
   m.def(
       "reference_similarities",
       [](const HeldRows& rows, const Centers& centers, std::int64_t i, Out<double> similarities) {
-        visit(rows, [&](const auto& typed) {
+        with_row_type(rows, [&](const auto& typed_rows) {
           for (int j = 0; j < centers.size(); ++j) {
-            similarities.data()[j] = centers.similarity(typed.row(i), j);
+            similarities.data()[j] = centers.similarity(typed_rows.row(i), j);
           }
         });
       },

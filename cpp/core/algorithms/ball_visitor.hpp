@@ -114,12 +114,13 @@ Work pass_by_balls(const Rows& rows, Centers& centers, const Labels& labels,
                    CenterNeighbors& neighbors) {
   Panels::of(centers);
   const TurnAngles turns(centers);
-  return visit(rows, [&](const auto& typed) {
-    using RowsOf = std::decay_t<decltype(typed)>;
+  return with_row_type(rows, [&](const auto& typed_rows) {
+    using RowsOf = std::decay_t<decltype(typed_rows)>;
     const std::int64_t center_similarities =
-        update_lists(typed, centers, labels, turns, options.n_threads, neighbors);
-    Work work = pass_over_rows(typed, labels, options, [&](Work& mine) {
-      return VisitorOf<RowsOf>(typed, centers, labels, angles, neighbors, turns, options, mine);
+        update_lists(typed_rows, centers, labels, turns, options.n_threads, neighbors);
+    Work work = pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
+      return VisitorOf<RowsOf>(typed_rows, centers, labels, angles, neighbors, turns, options,
+                               mine);
     });
     work.center_similarities = center_similarities;
     return work;

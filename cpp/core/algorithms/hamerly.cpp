@@ -18,10 +18,11 @@ class Hamerly final : public HamerlyBounds {
     CenterTests& tests = CenterTests::of(centers, false);
     const std::int64_t center_similarities = tests.update(centers, options.n_threads);
     const HamerlyState state = with(labels);
-    Work work = visit(rows, [&](const auto& typed) {
-      using RowsOf = std::decay_t<decltype(typed)>;
-      return pass_over_rows(typed, labels, options, [&](Work& mine) {
-        return HamerlyVisitor<RowsOf, CenterTests>(typed, centers, state, tests, update(), mine);
+    Work work = with_row_type(rows, [&](const auto& typed_rows) {
+      using RowsOf = std::decay_t<decltype(typed_rows)>;
+      return pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
+        return HamerlyVisitor<RowsOf, CenterTests>(typed_rows, centers, state, tests, update(),
+                                                   mine);
       });
     });
     work.center_similarities = center_similarities;

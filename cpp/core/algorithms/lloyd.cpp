@@ -28,10 +28,10 @@ class LloydAlgorithm final : public Algorithm {
   Work assign(const Rows& rows, Centers& centers, const Labels& labels,
               const PassOptions& options) override {
     Panels::of(centers);
-    return visit(rows, [&](const auto& typed) {
-      using RowsOf = std::decay_t<decltype(typed)>;
-      return pass_over_rows(typed, labels, options, [&](Work& work) {
-        return Lloyd<RowsOf>(typed, centers, labels, options, work);
+    return with_row_type(rows, [&](const auto& typed_rows) {
+      using RowsOf = std::decay_t<decltype(typed_rows)>;
+      return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
+        return Lloyd<RowsOf>(typed_rows, centers, labels, options, work);
       });
     });
   }

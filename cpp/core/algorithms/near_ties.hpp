@@ -71,8 +71,8 @@ class NearTiesOf final : public NearTies {
 };
 
 inline std::unique_ptr<NearTies> near_ties(const Rows& rows, const Centers& centers) {
-  return visit(rows, [&](const auto& typed) -> std::unique_ptr<NearTies> {
-    return std::make_unique<NearTiesOf<std::decay_t<decltype(typed)>>>(typed, centers);
+  return with_row_type(rows, [&](const auto& typed_rows) -> std::unique_ptr<NearTies> {
+    return std::make_unique<NearTiesOf<std::decay_t<decltype(typed_rows)>>>(typed_rows, centers);
   });
 }
 

@@ -7,10 +7,10 @@ namespace arcmeans {
 
 void own_similarities(const Rows& rows, const Centers& centers, const std::int32_t* labels,
                       int n_threads, double* similarities) {
-  visit(rows, [&](const auto& typed) {
+  with_row_type(rows, [&](const auto& typed_rows) {
     parallel_chunks(rows.n_rows, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        similarities[i] = labels[i] < 0 ? 0.0 : centers.similarity(typed.row(i), labels[i]);
+        similarities[i] = labels[i] < 0 ? 0.0 : centers.similarity(typed_rows.row(i), labels[i]);
       }
     });
   });
@@ -39,11 +39,11 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
         if (j >= first && j < first + count) at[j - first] = static_cast<double>(sum);
       });
     }
-    visit(rows, [&](const auto& typed) {
+    with_row_type(rows, [&](const auto& typed_rows) {
       parallel_chunks(rows.n_rows, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           double sums[kBlock] = {};
-          const auto row = typed.row(i);
+          const auto row = typed_rows.row(i);
           for (std::int64_t e = 0; e < row.size; ++e) {
             const double value = static_cast<double>(row.values[e]);
             const double* at = block.data() + std::int64_t{row.feature(e)} * kBlock;
@@ -61,12 +61,12 @@ void similarity_matrix(const Rows& rows, const Centers& centers, int n_threads,
 void nearest(const Rows& rows, Centers& centers, const std::int64_t* which, std::int64_t n,
              int n_threads, std::int32_t* labels, double* similarities) {
   const Panels& panels = Panels::of(centers);
-  visit(rows, [&](const auto& typed) {
+  with_row_type(rows, [&](const auto& typed_rows) {
     parallel_chunks(n, 256, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
       std::vector<float> scratch(index(panels.width()));
       Work work;
       for (std::int64_t m = begin; m < end; ++m) {
-        const auto row = typed.row(which[m]);
+        const auto row = typed_rows.row(which[m]);
         labels[m] = best_of_all(panels, centers, row, scratch.data(), work).center;
         similarities[m] = centers.similarity(row, labels[m]);
       }

@@ -13,10 +13,10 @@ class SimplifiedElkan final : public ElkanBounds {
     Panels::of(centers);
     const NoCenterTests tests;
     const ElkanState state = with(labels);
-    return visit(rows, [&](const auto& typed) {
-      using RowsOf = std::decay_t<decltype(typed)>;
-      return pass_over_rows(typed, labels, options, [&](Work& work) {
-        return ElkanVisitor<RowsOf, NoCenterTests>(typed, centers, state, tests, work);
+    return with_row_type(rows, [&](const auto& typed_rows) {
+      using RowsOf = std::decay_t<decltype(typed_rows)>;
+      return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
+        return ElkanVisitor<RowsOf, NoCenterTests>(typed_rows, centers, state, tests, work);
       });
     });
   }

@@ -13,10 +13,11 @@ class SimplifiedHamerly final : public HamerlyBounds {
     Panels::of(centers);
     const NoCenterTests tests;
     const HamerlyState state = with(labels);
-    return visit(rows, [&](const auto& typed) {
-      using RowsOf = std::decay_t<decltype(typed)>;
-      return pass_over_rows(typed, labels, options, [&](Work& work) {
-        return HamerlyVisitor<RowsOf, NoCenterTests>(typed, centers, state, tests, update(), work);
+    return with_row_type(rows, [&](const auto& typed_rows) {
+      using RowsOf = std::decay_t<decltype(typed_rows)>;
+      return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
+        return HamerlyVisitor<RowsOf, NoCenterTests>(typed_rows, centers, state, tests, update(),
+                                                     work);
       });
     });
   }

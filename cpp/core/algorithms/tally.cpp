@@ -20,10 +20,10 @@ class TallyAlgorithm final : public Algorithm {
     FeatureGains::of(centers,
                      rows.starts ? rows.starts[rows.n_rows] : rows.n_rows * rows.n_features);
     const TallyState state{labels, lower_, upper_};
-    return visit(rows, [&](const auto& typed) {
-      using RowsOf = std::decay_t<decltype(typed)>;
-      return pass_over_rows(typed, labels, options, [&](Work& work) {
-        return Tally<RowsOf>(typed, centers, state, options, work);
+    return with_row_type(rows, [&](const auto& typed_rows) {
+      using RowsOf = std::decay_t<decltype(typed_rows)>;
+      return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
+        return Tally<RowsOf>(typed_rows, centers, state, options, work);
       });
     });
   }

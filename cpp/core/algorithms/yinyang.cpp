@@ -250,10 +250,10 @@ Work Yinyang::assign(const Rows& rows, Centers& centers, const Labels& labels,
   }
   const TurnAngles turns(centers);
   groups_->update(centers, turns, options.n_threads);
-  Work work = visit(rows, [&](const auto& typed) {
-    using RowsOf = std::decay_t<decltype(typed)>;
-    return pass_over_rows(typed, labels, options, [&](Work& mine) {
-      return YinyangVisitor<RowsOf>(typed, centers, labels, angles_, *groups_, turns, mine);
+  Work work = with_row_type(rows, [&](const auto& typed_rows) {
+    using RowsOf = std::decay_t<decltype(typed_rows)>;
+    return pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
+      return YinyangVisitor<RowsOf>(typed_rows, centers, labels, angles_, *groups_, turns, mine);
     });
   });
   work.center_similarities = center_similarities;

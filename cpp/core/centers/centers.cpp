@@ -75,9 +75,8 @@ double Centers::objective(const SumChanges* changes) const {
 }
 
 void Centers::move(const SumChanges& changes, int n_threads) {
-  parallel_chunks(size(), 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
-    last_move_[index(j)] = move(static_cast<int>(j), changes[index(j)]);
-  });
+  parallel_each(size(), n_threads,
+                [&](int, int j) { last_move_[index(j)] = move(j, changes[index(j)]); });
   if (n_frequent() < n_features()) move_rare(changes);
   for (const auto& watcher : watchers_) watcher->moved(*this, changes, n_threads);
 }

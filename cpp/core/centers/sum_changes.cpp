@@ -21,9 +21,10 @@ struct Member {
   int sign;
 };
 
-// The members of all clusters, grouped by cluster, in the order of rows.
+// The members of all clusters, in the order of rows: those of cluster j from first[j] to before
+// first[j + 1].
 struct Members {
-  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> first;
   std::vector<Member> all;
 };
 
@@ -31,26 +32,27 @@ Members members_of(const Rows& rows, const std::int32_t* previous, const std::in
                    int n_clusters) {
   std::vector<std::int64_t> changed;
   each_unequal(previous, labels, rows.n_rows, [&](std::int64_t i) {
-    if (rows.counts(i)) changed.push_back(i);
+    if (rows.in_sums(i)) changed.push_back(i);
   });
-  auto each = [&](const auto& use) {
+  const auto each_member = [&](const auto& use) {
     for (const std::int64_t i : changed) {
       if (previous[i] >= 0) use(index(previous[i]), Member{i, -1});
       if (labels[i] >= 0) use(index(labels[i]), Member{i, +1});
     }
   };
+  // A counting sort by cluster.
   Members members;
-  members.starts.resize(index(n_clusters) + 1);
-  each([&](std::size_t j, Member) { ++members.starts[j + 1]; });
-  std::partial_sum(members.starts.begin(), members.starts.end(), members.starts.begin());
-  members.all.resize(index(members.starts.back()));
-  std::vector<std::int64_t> next(members.starts.begin(), members.starts.end() - 1);
-  each([&](std::size_t j, Member member) { members.all[index(next[j]++)] = member; });
+  members.first.resize(index(n_clusters) + 1);
+  each_member([&](std::size_t j, Member) { ++members.first[j + 1]; });
+  std::partial_sum(members.first.begin(), members.first.end(), members.first.begin());
+  members.all.resize(index(members.first.back()));
+  std::vector<std::int64_t> next(members.first.begin(), members.first.end() - 1);
+  each_member([&](std::size_t j, Member member) { members.all[index(next[j]++)] = member; });
   return members;
 }
 
-// The rows of a cluster lie anywhere in memory. Asked for early are the place where the entries of
-// a row begin, and then the entries.
+// The rows of a cluster lie anywhere in memory, so a row is asked for some members ahead: first the
+// number that says where its entries begin, then the entries.
 __attribute__((always_inline)) inline void prefetch_start(const Rows& rows, std::int64_t row) {
   if (rows.starts) prefetch_near(rows.starts + row);
 }
@@ -63,38 +65,41 @@ __attribute__((always_inline)) inline void prefetch(const Row& row) {
   }
 }
 
-// llrint of a number up to 2⁵¹, in a form of which compilers make vectors: a double in [2⁵², 2⁵³)
-// is a whole number, and its last bits are the bits of that number.
+// llrint of a number up to 2⁵¹, in a form of which compilers make vectors: added to 1.5 · 2⁵², it
+// is rounded to a whole number, and the last bits of the sum are the bits of that number. Values of
+// unit rows are below 2, so value · one is in range where `one` is at most kMostInVectors.
 constexpr double kMostInVectors = 0x1p50;
 inline std::int64_t rounded_in_vectors(double number) {
-  constexpr double zero = 0x1.8p52;
-  return std::bit_cast<std::int64_t>(number + zero) - std::bit_cast<std::int64_t>(zero);
+  constexpr double large = 0x1.8p52;
+  return std::bit_cast<std::int64_t>(number + large) - std::bit_cast<std::int64_t>(large);
 }
 
 }  // namespace
 
-// Sums up the entries of one cluster at a time, with a number for every feature, and notes which
-// blocks of features were touched: an entry costs a store and no branch, and the sums come out in
-// ascending order of the features.
+// Sums up the entries of one cluster at a time, with a number for every feature, and marks the
+// groups of eight features, the octets, that entries were added to: an entry costs a store and no
+// branch, and the sums come out in ascending order of the features. Belongs to one thread.
 class SumChanges::Accumulator {
  public:
   explicit Accumulator(std::int32_t n_features)
-      : sums_((index(n_features) / kBlock + 1) * kBlock),
-        touched_((sums_.size() / kBlock + kGlance - 1) / kGlance * kGlance),
-        features_(sums_.size() + 1),
-        values_(features_.size()) {}
+      : sums_((index(n_features) + kOctet - 1) / kOctet * kOctet),
+        marks_((sums_.size() / kOctet + kMarksAtOnce - 1) / kMarksAtOnce * kMarksAtOnce),
+        features_(sums_.size()),
+        values_(sums_.size()) {}
 
+  // Adds sign · fixed_point(value, one, weight) for each entry of a row. For a whole weight that is
+  // sign · weight · fixed_point(value, one, 1).
   template <class Row>
-  void add(const Row& row, double one, double weight, int sign) {
-    if (weight == std::floor(weight)) {  // as fixed_point does, once for all entries
+  void add_row(const Row& row, double one, double weight, int sign) {
+    if (weight == std::floor(weight)) {
       const std::int64_t times = sign * static_cast<std::int64_t>(weight);
       if (Row::dense && one <= kMostInVectors) {
-        add(row, [one, times](double value) { return times * rounded_in_vectors(value * one); });
+        add_each(row, [=](double value) { return times * rounded_in_vectors(value * one); });
       } else {
-        add(row, [one, times](double value) { return times * fixed_point(value, one, 1.0); });
+        add_each(row, [=](double value) { return times * fixed_point(value, one, 1.0); });
       }
     } else {
-      add(row, [=](double value) { return sign * fixed_point(value, one, weight); });
+      add_each(row, [=](double value) { return sign * fixed_point(value, one, weight); });
     }
   }
 
@@ -103,18 +108,18 @@ class SumChanges::Accumulator {
     for (std::size_t e = 0; e < size; ++e) {
       const auto feature = index(features[e]);
       sums_[feature] += values[e];
-      touched_[feature / kBlock] = 1;
+      marks_[feature / kOctet] = 1;
     }
   }
 
-  // Hands over the sums that are not zero and begins anew. Every sum is written, and the place for
-  // the next one moves on only if the sum is not zero: a branch would be mispredicted too often.
+  // Hands over the sums that are not zero and begins anew. Every sum is written, and the next sum
+  // overwrites a sum that is zero: a branch would be mispredicted too often.
   void take(SumChange& change) {
     std::int32_t* features = features_.data();
     std::int64_t* values = values_.data();
     std::size_t size = 0;
-    each_touched([&](std::size_t block) {
-      for (std::size_t f = block * kBlock; f < (block + 1) * kBlock; ++f) {
+    each_marked([&](std::size_t octet) {
+      for (std::size_t f = octet * kOctet; f < (octet + 1) * kOctet; ++f) {
         const std::int64_t sum = sums_[f];
         features[size] = static_cast<std::int32_t>(f);
         values[size] = sum;
@@ -127,43 +132,44 @@ class SumChanges::Accumulator {
   }
 
  private:
-  template <class Row, class Fixed>
-  void add(const Row& row, const Fixed& fixed) {
+  template <class Row, class ToFixed>
+  void add_each(const Row& row, const ToFixed& to_fixed) {
     if constexpr (Row::dense) {  // the compiler makes vectors of this loop
       std::int64_t* const sums = sums_.data();
       for (std::int64_t e = 0; e < row.size; ++e) {
-        sums[e] += fixed(static_cast<double>(row.values[e]));
+        sums[e] += to_fixed(static_cast<double>(row.values[e]));
       }
-      std::fill_n(touched_.begin(), sums_.size() / kBlock, 1);
+      std::fill_n(marks_.begin(), sums_.size() / kOctet, 1);
     } else {
       for (std::int64_t e = 0; e < row.size; ++e) {
         const auto feature = index(row.feature(e));
-        sums_[feature] += fixed(static_cast<double>(row.values[e]));
-        touched_[feature / kBlock] = 1;
+        sums_[feature] += to_fixed(static_cast<double>(row.values[e]));
+        marks_[feature / kOctet] = 1;
       }
     }
   }
 
-  // Looks at several blocks at a glance: late in a run few are touched.
+  // Calls use(octet) for every mark, and takes the marks away. Late in a run few are set, so
+  // several are read as one number; in a little-endian number the lowest byte is the first mark.
   template <class Use>
-  void each_touched(const Use& use) {
-    for (std::size_t first = 0; first < touched_.size(); first += kGlance) {
-      std::uint64_t any;
-      static_assert(sizeof any == kGlance && std::endian::native == std::endian::little);
-      std::memcpy(&any, touched_.data() + first, sizeof any);
-      if (any == 0) continue;
-      std::memset(touched_.data() + first, 0, sizeof any);
-      for (; any != 0; any &= any - 1) {
-        use(first + index(std::countr_zero(any)) / 8);
+  void each_marked(const Use& use) {
+    for (std::size_t first = 0; first < marks_.size(); first += kMarksAtOnce) {
+      std::uint64_t marks;
+      static_assert(sizeof marks == kMarksAtOnce && std::endian::native == std::endian::little);
+      std::memcpy(&marks, marks_.data() + first, sizeof marks);
+      if (marks == 0) continue;
+      std::memset(marks_.data() + first, 0, sizeof marks);
+      for (; marks != 0; marks &= marks - 1) {
+        use(first + index(std::countr_zero(marks)) / 8);
       }
     }
   }
 
-  static constexpr std::size_t kBlock = 8;   // features
-  static constexpr std::size_t kGlance = 8;  // blocks
-  std::vector<std::int64_t> sums_;
-  std::vector<char> touched_;
-  // Room for the sums that are handed over, and for one more that is written last and not kept.
+  static constexpr std::size_t kOctet = 8;
+  static constexpr std::size_t kMarksAtOnce = 8;
+  std::vector<std::int64_t> sums_;  // by feature
+  std::vector<char> marks_;         // by octet: 0 or 1
+  // Room for the sums that are handed over.
   std::vector<std::int32_t> features_;
   std::vector<std::int64_t> values_;
 };
@@ -172,16 +178,16 @@ SumChanges::SumChanges(int n_clusters) : clusters_(index(n_clusters)) {}
 SumChanges::~SumChanges() = default;
 
 void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-                         int n_threads, bool add, const double* copies) {
+                         int n_threads, bool on_top, const double* copies) {
   const auto n_clusters = static_cast<int>(clusters_.size());
   const Members members = members_of(rows, previous, labels, n_clusters);
   accumulators_.resize(index(n_threads));
-  visit(rows, [&](const auto& typed) {
-    parallel_chunks(n_clusters, 1, n_threads, [&](int thread, std::int64_t c, std::int64_t) {
-      SumChange& change = clusters_[index(c)];
-      const std::int64_t begin = members.starts[index(c)];
-      const std::int64_t end = members.starts[index(c) + 1];
-      if (!add) change.clear();
+  with_row_type(rows, [&](const auto& typed_rows) {
+    parallel_each(n_clusters, n_threads, [&](int thread, int j) {
+      SumChange& change = clusters_[index(j)];
+      const std::int64_t begin = members.first[index(j)];
+      const std::int64_t end = members.first[index(j) + 1];
+      if (!on_top) change.clear();
       if (begin == end) return;
       change.touched = true;
       auto& mine = accumulators_[index(thread)];
@@ -189,10 +195,10 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
       mine->add(change.features.data(), change.values.data(), change.size());
       for (std::int64_t m = begin; m < end; ++m) {
         const Member member = members.all[index(m)];
-        if (m + 6 < end) prefetch_start(typed, members.all[index(m + 6)].row);
-        if (m + 3 < end) prefetch(typed.row(members.all[index(m + 3)].row));
+        if (m + 6 < end) prefetch_start(typed_rows, members.all[index(m + 6)].row);
+        if (m + 3 < end) prefetch(typed_rows.row(members.all[index(m + 3)].row));
         const double weight = copies ? copies[member.row] : rows.weight(member.row);
-        mine->add(typed.row(member.row), rows.one, weight, member.sign);
+        mine->add_row(typed_rows.row(member.row), rows.one, weight, member.sign);
         change.rows += member.sign * (copies ? static_cast<std::int64_t>(weight) : 1);
       }
       mine->take(change);
@@ -202,8 +208,7 @@ void SumChanges::collect(const Rows& rows, const std::int32_t* previous, const s
 
 void SumChanges::add(const ChangeArrays& other, std::int32_t n_features, int n_threads) {
   accumulators_.resize(index(n_threads));
-  const auto n_clusters = static_cast<std::int64_t>(clusters_.size());
-  parallel_chunks(n_clusters, 1, n_threads, [&](int thread, std::int64_t j, std::int64_t) {
+  parallel_each(static_cast<int>(clusters_.size()), n_threads, [&](int thread, int j) {
     if (!other.touched[j]) return;
     SumChange& change = clusters_[index(j)];
     auto& mine = accumulators_[index(thread)];

@@ -16,7 +16,7 @@ namespace arcmeans {
 // where that is not zero, in ascending order.
 struct SumChange {
   std::int64_t rows = 0;
-  bool touched = false;  // a row came or went
+  bool touched = false;  // a row came or went, even if the sum is what it was
   std::vector<std::int32_t> features;
   std::vector<std::int64_t> values;
 
@@ -46,11 +46,11 @@ class SumChanges {
   SumChanges(const SumChanges&) = delete;
   SumChanges& operator=(const SumChanges&) = delete;
 
-  // Collects the sum changes of rows that had the labels `previous`; with `add`, on top of those
-  // collected before. With `copies`, row i counts as copies[i] rows, a whole number, and its weight
-  // is not read.
+  // Collects the sum changes of rows that had the labels `previous`; a negative label is no
+  // cluster. With `on_top`, they are added to those collected before. With `copies`, row i stands
+  // for copies[i] equal rows, a whole number, and its weight is not read.
   void collect(const Rows& rows, const std::int32_t* previous, const std::int32_t* labels,
-               int n_threads, bool add = false, const double* copies = nullptr);
+               int n_threads, bool on_top = false, const double* copies = nullptr);
 
   // Adds sum changes that were collected elsewhere.
   void add(const ChangeArrays& other, std::int32_t n_features, int n_threads);

@@ -106,9 +106,8 @@ void FilterLines::placed(const Centers& centers, int center) {
 }
 
 void FilterLines::moved(const Centers& centers, const SumChanges& changes, int n_threads) {
-  parallel_chunks(n_centers_, 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
-    const auto center = static_cast<int>(j);
-    if (centers.last_move(center).moved()) follow(centers, changes[index(j)], center);
+  parallel_each(n_centers_, n_threads, [&](int, int center) {
+    if (centers.last_move(center).moved()) follow(centers, changes[index(center)], center);
   });
   arrange(centers, n_threads);
 }

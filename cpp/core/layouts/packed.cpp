@@ -48,7 +48,7 @@ PackedRows::PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n
       dense_(!rows.starts),
       narrow_(n_frequent <= 65536),
       heads_(index(rows.n_rows) + 1) {
-  visit(rows, [&](const auto& typed) { pack(typed, n_threads); });
+  with_row_type(rows, [&](const auto& typed_rows) { pack(typed_rows, n_threads); });
 }
 
 template <class T>

@@ -83,13 +83,12 @@ class Panels final : public CenterWatcher {
         center, [&](std::int32_t f, std::int64_t sum) { column.set(f, rounded(sum, unit)); });
   }
   void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
-    parallel_chunks(centers.size(), 1, n_threads, [&](int, std::int64_t j, std::int64_t) {
-      const auto center = static_cast<int>(j);
+    parallel_each(centers.size(), n_threads, [&](int, int center) {
       if (!centers.last_move(center).moved()) return;
       set_scale(centers, center);
       const Column column = this->column(center);
       const double unit = 1.0 / centers.one();
-      for (const std::int32_t f : changes[index(j)].features) {
+      for (const std::int32_t f : changes[index(center)].features) {
         column.set(f, rounded(centers.sums().value(center, f), unit));
       }
     });

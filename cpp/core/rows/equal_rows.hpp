@@ -21,7 +21,7 @@ struct DistinctRows {
   std::vector<std::int64_t> first, equal_to;
 
   DistinctRows(const Rows& rows, const std::uint64_t* hashes) : equal_to(index(rows.n_rows)) {
-    visit(rows, [&](const auto& typed) { find(typed, hashes); });
+    with_row_type(rows, [&](const auto& typed_rows) { find(typed_rows, hashes); });
   }
 
  private:

@@ -189,10 +189,10 @@ void copy_rows(const std::int64_t* starts, const std::int32_t* features, const T
 // container, for any ranking, wherever the row stands.
 inline void hash_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, int n_threads,
                       std::uint64_t* hashes) {
-  visit(rows, [&](const auto& typed) {
+  with_row_type(rows, [&](const auto& typed_rows) {
     parallel_chunks(n, 4096, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
       for (std::int64_t m = begin; m < end; ++m) {
-        const auto row = typed.row(which[m]);
+        const auto row = typed_rows.row(which[m]);
         std::uint64_t hash = 0x9E3779B97F4A7C15U;
         auto mix = [&hash](std::uint64_t bits) {
           hash = (hash ^ bits) * 0xFF51AFD7ED558CCDU;

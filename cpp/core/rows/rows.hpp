@@ -23,8 +23,8 @@ struct Rows {
   const std::int32_t* by_rank = nullptr;  // the caller's feature of each rank; null: the same
 
   double weight(std::int64_t i) const { return weights ? weights[i] : 1.0; }
-  // Whether row i takes part in the sums of its cluster.
-  bool counts(std::int64_t i) const { return !zero[i] && weight(i) > 0.0; }
+  // Whether row i is in the sum of its cluster: it has a direction, and weight.
+  bool in_sums(std::int64_t i) const { return !zero[i] && weight(i) > 0.0; }
 };
 
 template <class T>
@@ -63,9 +63,9 @@ struct DenseRows : Rows {
   }
 };
 
-// Calls f with the rows as the one of the four types they are.
+// Calls f with the rows as the one of the four types they have.
 template <class F>
-auto visit(const Rows& rows, const F& f) {
+auto with_row_type(const Rows& rows, const F& f) {
   if (rows.starts) {
     if (rows.is_double) return f(SparseRows<double>{rows});
     return f(SparseRows<float>{rows});

@@ -13,8 +13,8 @@ namespace arcmeans {
 inline void place_row(Centers& centers, int j, const Rows& rows, std::int64_t i) {
   std::vector<std::int32_t> features;
   std::vector<std::int64_t> values;
-  visit(rows, [&](const auto& typed) {
-    const auto row = typed.row(i);
+  with_row_type(rows, [&](const auto& typed_rows) {
+    const auto row = typed_rows.row(i);
     for (std::int64_t e = 0; e < row.size; ++e) {
       if (row.values[e] == 0) continue;
       features.push_back(row.feature(e));

@@ -57,7 +57,7 @@ SeedSearch::SeedSearch(const Rows& rows, std::int64_t n_seeds)
       weights_(best_.size()),
       block_sums_(index((rows.n_rows + kBlock - 1) / kBlock)) {
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
-    closed_[index(i)] = !rows.counts(i);
+    closed_[index(i)] = !rows.in_sums(i);
   }
   if (postings_pay(rows, n_seeds)) {
     postings_ = std::make_unique<AnyPostings>();
@@ -113,7 +113,8 @@ std::int64_t SeedSearch::similarities(const Rows& rows, const Seed& seed, int n_
       return listed;
     }
   }
-  visit(rows, [&](const auto& typed) { walk_rows(typed, seed, n_threads, similarities); });
+  with_row_type(
+      rows, [&](const auto& typed_rows) { walk_rows(typed_rows, seed, n_threads, similarities); });
   return all;
 }
 

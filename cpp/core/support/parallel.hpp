@@ -47,4 +47,12 @@ void parallel_chunks(std::int64_t n, std::int64_t chunk, int n_threads, const Bo
   if (failure) std::rethrow_exception(failure);
 }
 
+// Calls body(thread, i) for every i in [0, n), a chunk of its own.
+template <class Body>
+void parallel_each(int n, int n_threads, const Body& body) {
+  parallel_chunks(n, 1, n_threads, [&](int thread, std::int64_t i, std::int64_t) {
+    body(thread, static_cast<int>(i));
+  });
+}
+
 }  // namespace arcmeans
