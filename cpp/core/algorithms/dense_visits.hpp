@@ -30,7 +30,7 @@ class DenseVisits {
   // lines.
   template <int kLines, bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
-    const float rounding = lines_.rounding(line, kLines);
+    const float center_error = lines_.center_error(line, kLines);
     for (std::size_t first = 0; first < which.size(); first += kAtATime) {
       const std::size_t count = std::min(kAtATime, which.size() - first);
       const std::size_t next = std::min(first + 2 * kAtATime, which.size());
@@ -49,7 +49,7 @@ class DenseVisits {
         for (int l = 0; l < kLines; ++l) {
           cosines[l] = LineCosines(lines_, line + l, sums[l].rows[n]);
         }
-        use(r, cosines, packed_.error(begin_ + r, rounding));
+        use(r, cosines, packed_.error(begin_ + r, center_error));
       }
     }
   }

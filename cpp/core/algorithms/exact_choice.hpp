@@ -36,7 +36,7 @@ class ExactChoice {
       return static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
     };
     Choice best;
-    if (groups_.size() == 1) {
+    if (groups_.group_size() == 1) {
       list_centers(r, first, bounds);
       best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
         bounds.set_upper(r, places_.of(j), units(similarity));

@@ -92,7 +92,7 @@ Work SieveAlgorithm::assign(const Rows& rows, Centers& centers, const Labels& la
 // Where every center has a bound of its own, in a few lines, a visit to the gain lines would cost
 // what it saves.
 bool SieveAlgorithm::by_gains(const Centers& centers) const {
-  return state_.uppers && !packed_->dense() && aging_.groups.size() > 1 &&
+  return state_.uppers && !packed_->dense() && aging_.groups.group_size() > 1 &&
          centers.n_frequent() <= GroupGains::kMostFeatures;
 }
 

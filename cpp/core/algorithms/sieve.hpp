@@ -143,7 +143,7 @@ class Sieve {
   // Where each center has a bound of its own and there are lines to choose from, the highest bound
   // of each line is noted for when the row's lower bound has risen: the bounds are not looked at
   // again.
-  bool by_tops() const { return groups_.size() == 1 && groups_.n_lines() > 1; }
+  bool by_tops() const { return groups_.group_size() == 1 && groups_.n_lines() > 1; }
   std::int16_t& top(std::int32_t r, int line) { return tops_[at(r) * own_.size() + index(line)]; }
 
   // Finds the rows of which nothing is known or with a bound that reaches.

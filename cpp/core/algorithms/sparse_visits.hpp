@@ -61,7 +61,7 @@ class SparseVisits {
   template <int kLines, bool kSmall, class Use>
   void visit(int line, const RowList& which, const Use& use) {
     if (which.empty()) return;
-    const float rounding = lines_.rounding(line, kLines);
+    const float center_error = lines_.center_error(line, kLines);
     NextExtra extras[kLines];
     for (int l = 0; l < kLines; ++l) extras[l] = first_extra(line + l, which[0]);
     const auto take = [&](std::int32_t r, const auto& sums) {
@@ -73,7 +73,7 @@ class SparseVisits {
           if (next->row == r) cosines[l].add(next->lane, next->value);
         }
       }
-      use(r, cosines, packed_.error(begin_ + r, rounding));
+      use(r, cosines, packed_.error(begin_ + r, center_error));
     };
     const auto add_up = [&](const auto& none) {
       each_sum<false>(lines_.line(line), which, none, take);

@@ -10,13 +10,14 @@ namespace arcmeans {
 
 namespace {
 
-constexpr double kLargest = 32767.0;
+constexpr double kLargestNumber = 32767.0;  // in 16 bits
 
-// How long a center may be. By Cauchy–Schwarz a sum of products is at most
-// (kUnitRow + ½√n)·(length + ½√n), with ½ for each rounding, and has to stay below 2³¹.
+// The length limit of all centers. By Cauchy–Schwarz a sum of products is at most
+// (kUnitRow + ½√n)·(length + ½√n), with ½ for each rounding, and has to stay below 2³¹. Up to five
+// million features the limit is 60000.
 double longest(std::int32_t n_features) {
-  const double roundings = 0.5 * std::sqrt(static_cast<double>(n_features));
-  return std::min(60000.0, 0x1.fp30 / (kUnitRow + roundings) - roundings);
+  const double half_root = 0.5 * std::sqrt(static_cast<double>(n_features));
+  return std::min(60000.0, 0x1.fp30 / (kUnitRow + half_root) - half_root);
 }
 
 }  // namespace
@@ -32,20 +33,19 @@ FilterLines::FilterLines(const Centers& centers, bool dense, int n_threads)
       dense_(dense),
       width_(dense ? kCacheLineShorts : line_width(n_centers_)),
       line_size_(index((centers.n_frequent() + centers.n_frequent() % 2) * width_)),
-      count_((n_centers_ + kCacheLineShorts - 1) / kCacheLineShorts),
+      n_lines_((n_centers_ + kCacheLineShorts - 1) / kCacheLineShorts),
       longest_(longest(centers.n_frequent())),
       places_(n_centers_),
-      lanes_(index(count_) * line_size_),
-      factor_(index(count_) * kCacheLineShorts),
-      offset_(index(count_) * kCacheLineShorts),
-      length_(index(n_centers_), longest_),
+      numbers_(index(n_lines_) * line_size_),
+      factor_(index(n_lines_) * kCacheLineShorts),
+      offset_(factor_.size()),
       multiplier_(index(n_centers_)),
+      length_(index(n_centers_), longest_),
       largest_(index(n_centers_)),
       by_movement_(n_centers_) {
-  for (std::size_t lane = 0; lane < offset_.size(); ++lane) {
-    // A lane without a center loses to any cosine.
-    offset_[lane] = lane < index(n_centers_) ? 0.0F : -2.0F * kCosineUnits;
-  }
+  // A lane without a center loses to any cosine. Such lanes are the last ones.
+  std::fill(offset_.data() + n_centers_, offset_.data() + offset_.size(), -2.0F * kCosineUnits);
+  // A thread takes a whole line: its centers share cache lines.
   parallel_chunks(n_centers_, kCacheLineShorts, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
@@ -54,7 +54,7 @@ FilterLines::FilterLines(const Centers& centers, bool dense, int n_threads)
                   });
 }
 
-float FilterLines::rounding(int l, int n_lines) const {
+float FilterLines::center_error(int l, int n_lines) const {
   const int first = l * kCacheLineShorts;
   const int end = std::min(first + n_lines * kCacheLineShorts, n_centers_);
   double shortest = longest_;
@@ -84,12 +84,12 @@ class FilterLines::Column {
 };
 
 FilterLines::Column FilterLines::column(int center) {
-  return {lanes_.data() + slot(index(places_.of(center))), width_, multiplier_[index(center)],
-          dense_};
+  return {numbers_.data() + first_number(index(places_.of(center))), width_,
+          multiplier_[index(center)], dense_};
 }
 
-// The first number of a place.
-std::size_t FilterLines::slot(std::size_t place) const {
+// Where the numbers of the center at a place begin.
+std::size_t FilterLines::first_number(std::size_t place) const {
   const auto lane = static_cast<int>(place % kCacheLineShorts);
   return place / kCacheLineShorts * line_size_ +
          index(dense_ ? 2 * lane : line_position(lane, width_));
@@ -102,16 +102,19 @@ void FilterLines::clearing(const Centers& centers, int center) {
 
 void FilterLines::placed(const Centers& centers, int center) {
   find_largest(centers, center);
-  if (fit(centers, center)) write_all(centers, center);
+  follow_scale(centers, center);
+  write_all(centers, center);
 }
 
 void FilterLines::moved(const Centers& centers, const SumChanges& changes, int n_threads) {
   parallel_each(n_centers_, n_threads, [&](int, int center) {
     if (centers.last_move(center).moved()) follow(centers, changes[index(center)], center);
   });
-  arrange(centers, n_threads);
+  reorder(centers, n_threads);
 }
 
+// Writes the numbers of the features whose sums changed, or all numbers. A center that was replaced
+// has no other features than those of the change: `clearing` came before.
 void FilterLines::follow(const Centers& centers, const SumChange& change, int center) {
   const std::int64_t* sums = centers.sums().frequent(center);
   const auto* first = change.features.data();
@@ -121,9 +124,9 @@ void FilterLines::follow(const Centers& centers, const SumChange& change, int ce
   for (const auto* feature = first; feature != last; ++feature) {
     largest = std::max(largest, std::abs(sums[*feature]));
   }
-  fit(centers, center);
+  if (follow_scale(centers, center)) write_all(centers, center);
   const Column column = this->column(center);
-  for (const auto* feature = first; feature != last; ++feature) {
+  for (const auto* feature = first; feature != last; ++feature) {  // sums that became zero too
     column.set(*feature, sums[*feature]);
   }
 }
@@ -135,70 +138,62 @@ void FilterLines::find_largest(const Centers& centers, int center) {
   largest_[index(center)] = largest;
 }
 
+// Writes the numbers of all sums that are not zero.
 void FilterLines::write_all(const Centers& centers, int center) {
   const Column column = this->column(center);
   centers.sums().each_frequent(center,
                                [&](std::int32_t f, std::int64_t sum) { column.set(f, sum); });
 }
 
-// Takes the scale of a center. Where the center would be too long or too short with its multiplier,
-// it gets another and all its numbers are written. Whether it keeps its multiplier.
-bool FilterLines::fit(const Centers& centers, int center) {
+// A center gets a multiplier that makes it 0.92 of its limit long, and keeps the multiplier while
+// its length is from 0.7 of the limit to the limit, so that most moves write only what changed.
+// True if the multiplier is another: then all numbers have to be written.
+bool FilterLines::follow_scale(const Centers& centers, int center) {
   const double scale = centers.scale(center);
-  if (keep(center, scale)) return true;
-  // Where the largest number makes the center shorter, it should be no more than it is.
-  if (room_for(center, scale) < longest_) find_largest(centers, center);
-  renew(center, scale);
-  write_all(centers, center);
-  return false;
-}
-
-bool FilterLines::keep(int center, double scale) {
-  const double length = multiplier_[index(center)] / scale;
-  const double room = room_for(center, scale);
-  if (!(length <= room && length >= 0.7 * std::max(room, kLargest))) return false;
-  set_length(center, scale, length);
-  return true;
-}
-
-void FilterLines::renew(int center, double scale) {
-  const double length = 0.92 * room_for(center, scale);
-  multiplier_[index(center)] = length * scale;
-  set_length(center, scale, length);
-}
-
-// How long a center of this scale may be.
-double FilterLines::room_for(int center, double scale) const {
-  return std::min(longest_, kLargest / (static_cast<double>(largest_[index(center)]) * scale));
-}
-
-void FilterLines::set_length(int center, double scale, double length) {
-  length_[index(center)] = length;
+  double& multiplier = multiplier_[index(center)];
+  double& length = length_[index(center)];
+  const double limit = length_limit(center, scale);
+  length = multiplier / scale;
+  // No entry of a unit vector is above 1, so a limit below kLargestNumber comes from `largest_`
+  // that has become too large.
+  const bool keeps = length <= limit && length >= 0.7 * std::max(limit, kLargestNumber);
+  if (!keeps) {
+    if (limit < longest_) find_largest(centers, center);
+    length = 0.92 * length_limit(center, scale);
+    multiplier = length * scale;
+  }
   factor_[index(places_.of(center))] =
-      static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier_[index(center)]));
+      static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier));
+  return !keeps;
 }
 
-// Has the centers that move most side by side (places.hpp). Only where each center has a bound of
-// its own: the bound of a group would have to become the largest of the bounds of all centers that
-// come into the group.
-void FilterLines::arrange(const Centers& centers, int n_threads) {
-  if (dense_ || count_ == 1) return;
-  if (LineGroups(n_centers_, false).size() > 1) return;
-  if (!by_movement_.take(centers.last_move())) return;
-  arrange(places_.in_order(by_movement_.centers()), n_threads);
+// How long a center of this scale may be, so that its largest number fits 16 bits too.
+double FilterLines::length_limit(int center, double scale) const {
+  const auto largest = static_cast<double>(largest_[index(center)]);  // 0: no such limit
+  return std::min(longest_, kLargestNumber / (largest * scale));
 }
 
-// Gives the centers other places, in lines for sparse rows.
-void FilterLines::arrange(const Places& places, int n_threads) {
+// From time to time gives the centers that move most places side by side (places.hpp). Only where
+// each center has a bound of its own: the bound of a group would have to become the largest of the
+// bounds of all centers that come into the group.
+void FilterLines::reorder(const Centers& centers, int n_threads) {
+  if (dense_ || n_lines_ == 1) return;
+  if (LineGroups(n_centers_, dense_).group_size() > 1) return;
+  if (!by_movement_.due_after(centers.last_move())) return;
+  shift_to(places_.in_order(by_movement_.centers()), n_threads);
+}
+
+// Gives the centers other places, in lines for sparse rows. What stands by center stays.
+void FilterLines::shift_to(const Places& places, int n_threads) {
   auto shifts = places_.shifts_to(places);
   std::vector<float> factors(shifts.size());
   take_shifts(shifts, factor_.data(), factors.data());
-  for (Places::Shift& shift : shifts) shift = {slot(shift.from), slot(shift.to)};
+  for (Places::Shift& shift : shifts) shift = {first_number(shift.from), first_number(shift.to)};
   const auto n_features = static_cast<std::int64_t>(line_size_) / width_;
   parallel_chunks(n_features, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-    std::vector<std::int16_t> numbers(shifts.size());
+    std::vector<std::int16_t> scratch(shifts.size());
     for (std::int64_t f = begin; f < end; ++f) {
-      take_shifts(shifts, lanes_.data() + f * width_, numbers.data());
+      take_shifts(shifts, numbers_.data() + f * width_, scratch.data());
     }
   });
   places_ = places;

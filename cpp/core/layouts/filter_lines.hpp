@@ -1,16 +1,16 @@
 // Filter lines: the centers in 16 bits for the filter, 32 centers to a line,
 // [line][feature][center].
 //
-// A filter line holds multiples of the sums, rounded. The multiplier of a center makes the center
-// as long as 16 bits for its largest number and 32 bits for sums of products allow. The multiplier
-// is kept while the center's length stays in range, so that after a move only the features whose
-// sums change are written. The kernel multiplies exactly, and one factor for each center makes
-// cosines of the sums at the end: a filter cosine differs from the true cosine by the rounding of
-// row and center to 16 bits (bounds.hpp).
+// A filter line holds the numbers sum · multiplier, rounded, of each center. The multiplier makes
+// the length of the center, multiplier/scale, as large as 16 bits for its largest number and 32
+// bits for sums of products allow. The center keeps its multiplier while its length stays in range,
+// so that after a move only the features whose sums change are written. The kernel multiplies
+// exactly, and one factor for each center makes cosines of the sums of products at the end: a
+// filter cosine differs from the true cosine by the rounding of row and center to 16 bits
+// (bounds.hpp).
 //
-// The order in which the lanes of a feature are stored for sparse rows is that of line_sums.hpp.
-// The kernel of dense rows takes two features at a time, so for dense rows the lanes of two
-// features alternate.
+// For sparse rows the lanes of a feature are stored in the order of line_sums.hpp. The kernel of
+// dense rows takes two features at a time: [line][pair of features][center][2].
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,17 @@ namespace arcmeans {
 class FilterLines final : public CenterWatcher {
  public:
   // The filter lines of these centers, for dense or for sparse rows, made when first asked for.
+  // They take the place of lines for rows of the other kind.
   static const FilterLines& of(Centers& centers, bool dense, int n_threads);
 
   FilterLines(const Centers& centers, bool dense, int n_threads);
 
-  int count() const { return count_; }
+  int count() const { return n_lines_; }
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(lanes_.size() * sizeof(std::int16_t));
+    return static_cast<std::int64_t>(numbers_.size() * sizeof(std::int16_t));
   }
   bool dense() const { return dense_; }
-  const std::int16_t* line(int l) const { return lanes_.data() + index(l) * line_size_; }
+  const std::int16_t* line(int l) const { return numbers_.data() + index(l) * line_size_; }
   // How many lanes a line has for each feature: 32, or fewer where few centers make one line for
   // sparse rows.
   int width() const { return width_; }
@@ -52,11 +53,10 @@ class FilterLines final : public CenterWatcher {
   const float* factors(int l) const { return factor_.data() + l * kCacheLineShorts; }
   const float* offsets(int l) const { return offset_.data() + l * kCacheLineShorts; }
 
-  // The length of each center in the lines.
+  // The length of each center in the lines, by center.
   const std::vector<double>& lengths() const { return length_; }
-  // What the rounding of the centers of some lines adds to the error of a cosine, in units, for
-  // each unit of Σ|r| of a row.
-  float rounding(int l, int n_lines) const;
+  // The largest center_filter_error of the centers of some lines, in units.
+  float center_error(int l, int n_lines) const;
 
   void clearing(const Centers& centers, int center) override;
   void placed(const Centers& centers, int center) override;
@@ -68,30 +68,29 @@ class FilterLines final : public CenterWatcher {
   Column column(int center);
 
   void follow(const Centers& centers, const SumChange& change, int center);
-  bool fit(const Centers& centers, int center);
-  bool keep(int center, double scale);
-  void renew(int center, double scale);
+  bool follow_scale(const Centers& centers, int center);
   void write_all(const Centers& centers, int center);
-  void arrange(const Centers& centers, int n_threads);
-  void arrange(const Places& places, int n_threads);
   void find_largest(const Centers& centers, int center);
-  std::size_t slot(std::size_t place) const;
-  double room_for(int center, double scale) const;
-  void set_length(int center, double scale, double length);
+  double length_limit(int center, double scale) const;
+  void reorder(const Centers& centers, int n_threads);
+  void shift_to(const Places& places, int n_threads);
+  std::size_t first_number(std::size_t place) const;
 
   int n_centers_;
   bool dense_;
   int width_;
   std::size_t line_size_;
-  int count_;
-  double longest_;  // that a center may be
+  int n_lines_;
+  double longest_;  // that any center may be
   Places places_;
-  Buffer<std::int16_t> lanes_;
+  Buffer<std::int16_t> numbers_;
+  // By place.
   Buffer<float> factor_;
   Buffer<float> offset_;
-  std::vector<double> length_;         // of each center in the lines
-  std::vector<double> multiplier_;     // from a sum to its number in a line
-  std::vector<std::int64_t> largest_;  // |sum| of a center's frequent features, or more
+  // By center.
+  std::vector<double> multiplier_;
+  std::vector<double> length_;
+  std::vector<std::int64_t> largest_;  // |sum| of a frequent feature, or more
   OrderByMovement by_movement_;
 };
 

@@ -34,7 +34,7 @@ class LineGroups {
   int count() const { return n_lines() << bits_; }
   int n_bound_blocks() const { return n_bound_blocks_; }
   // The most centers of a group.
-  int size() const { return kCacheLineShorts >> bits_; }
+  int group_size() const { return kCacheLineShorts >> bits_; }
   // One bit for each group of a block of bounds: whether it has a center.
   std::uint32_t valid(int bound_block) const {
     std::uint32_t bits = 0;

@@ -35,12 +35,12 @@ class PackedRows {
     float own = 0.0F;
     float spread = 0.0F;
   };
-  // |filter − cos| of a row for centers of this rounding, plus three times |sim64 − cos|, in units.
-  // If filter cosine + error of one center is below filter cosine − error of another, the first has
-  // the smaller sim64.
-  float error(std::int64_t i, float rounding) const {
+  // |filter − cos| of a row, plus three times |sim64 − cos|, in units, for centers with this error
+  // (FilterLines::center_error). If filter cosine + error of one center is below filter cosine −
+  // error of another, the first has the smaller sim64.
+  float error(std::int64_t i, float center_error) const {
     const Error& error = heads_[index(i)].error;
-    return error.own + error.spread * rounding;
+    return error.own + error.spread * center_error;
   }
 
   // Two entries of a row. Features and weights stand side by side, so that a row lies in one place.

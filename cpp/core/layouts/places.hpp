@@ -77,14 +77,14 @@ class Places {
   std::vector<int> of_;
 };
 
-// Says when centers change places, and in which order they then stand. The bounds of all rows have
+// Says when centers change places, and in which order they stand then. The bounds of all rows have
 // to follow, so centers change places after 4 moves, 6, 9, 13 and so on.
 class OrderByMovement {
  public:
   explicit OrderByMovement(int n_centers) : lately_(index(n_centers)) {}
 
   // Takes the next move into account. True if centers are to change places after it.
-  bool take(const std::vector<CenterMove>& moves) {
+  bool due_after(const std::vector<CenterMove>& moves) {
     for (std::size_t j = 0; j < lately_.size(); ++j) {
       lately_[j] = kKept * lately_[j] + moves[j].chord;
     }
@@ -103,7 +103,7 @@ class OrderByMovement {
   }
 
  private:
-  static constexpr double kKept = 0.3;  // of the moves before, at each move
+  static constexpr double kKept = 0.3;  // of what counted before, at each move
 
   std::vector<double> lately_;
   int n_moves_ = 0;

@@ -32,7 +32,7 @@ GroupGains::GroupGains(const Centers& centers, bool any_sign)
 double GroupGains::longest() const {
   const int left = kCacheLineShorts - groups_.count();
   const int groups_a_lane = share_a_line() ? (groups_.count() + left - 1) / left : 1;
-  return std::sqrt(static_cast<double>(groups_a_lane * groups_.size())) * largest_;
+  return std::sqrt(static_cast<double>(groups_a_lane * groups_.group_size())) * largest_;
 }
 
 std::int16_t* GroupGains::lane(const std::int16_t* line, int lane) {
