@@ -276,9 +276,9 @@ class TestFit:
 
 
 def kept_fits(dask_worker):
-    from arcmeans.dask._resident import residents
+    from arcmeans.dask._kept import kept_fits
 
-    return len(residents(dask_worker))
+    return len(kept_fits(dask_worker))
 
 
 class TestErrors:

@@ -34,7 +34,7 @@ def test_a_detached_engine_lets_go_of_its_rows(algorithm):
     for _ in range(2):
         engine.assign(centers)
         engine.move(centers, engine.sum_changes())
-    engine.detach()
+    engine.release_rows()
     del rows
     gc.collect()
     assert alive() is None
@@ -52,8 +52,8 @@ def test_an_engine_goes_on_after_its_rows_were_away(algorithm):
             passes.append(engine.labels.copy())
             engine.move(centers, engine.sum_changes())
             if away:
-                engine.detach()
-                engine.attach(unit_rows(X))
+                engine.release_rows()
+                engine.hold_rows(unit_rows(X))
         labels[away] = np.array(passes)
     assert len(labels[True]) > 3
     assert np.array_equal(labels[True], labels[False])
@@ -79,7 +79,7 @@ def test_a_record_has_all_its_parts(name):
     assert record.takes_dense
     names = [array.name for array in record.row_state(problem())]
     assert len(set(names)) == len(names)
-    assert not set(names) & {"labels", "previous"}, "names of the engine's own arrays"
+    assert not set(names) & {"labels", "previous_labels"}, "names of the engine's own arrays"
 
 
 def test_row_state_that_is_not_the_one_asked_for():

@@ -67,8 +67,8 @@ def test_repeats_change_no_bit(collide, monkeypatch):
         if found is None:
             assert len(set(expected)) > WORTH * rows.n_rows
             return
-        assert np.array_equal(found.first, np.unique(expected))
-        assert np.array_equal(found.first[found.inverse], expected)
+        assert np.array_equal(found.first_of_equals, np.unique(expected))
+        assert np.array_equal(found.first_of_equals[found.equal_to], expected)
         # Seeds that are one row leave clusters empty: rows are given to them.
         which = np.arange(k) // 2
         plain, merged = (
@@ -84,7 +84,7 @@ def test_repeats_change_no_bit(collide, monkeypatch):
         assert_same_bits(*results)
         assert np.array_equal(*(c.counts for c in centers))
         fewer = results[1].iterations[0].similarities
-        assert fewer <= k * len(found.first)
+        assert fewer <= k * len(found.first_of_equals)
 
     check()
 
@@ -96,7 +96,7 @@ def test_equal_rows_once_wraps_any_engine(tmp_path):
     X[:, 0] += 1.0
     rows, k, options = unit_rows(X), 5, EngineOptions("elkan")
     found = distinct(rows, 1)
-    store = RowStore.write(tmp_path / "distinct", [X[found.first]])
+    store = RowStore.write(tmp_path / "distinct", [X[found.first_of_equals]])
     place = DiskPlace(Chunks(store, None, 1, memory_limit=8 * 6 * 4 * 10))
     assert len(place.starts) > 3
     engines = [
@@ -146,7 +146,7 @@ def test_few_repeats_are_left_alone():
     X[91:] = X[0]
     assert distinct(unit_rows(X), 1) is None
     X[90:] = X[0]
-    assert len(distinct(unit_rows(X), 1).first) == 90
+    assert len(distinct(unit_rows(X), 1).first_of_equals) == 90
 
 
 def test_rows_without_a_direction_are_left_alone(simd):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
 from arcmeans._engines.memory import MemoryEngine
+from arcmeans._engines.relocation import Relocation
 from arcmeans._rows.unit_rows import unit_rows
 from arcmeans._run.loop import run
 
@@ -112,12 +113,18 @@ def test_late_passes_leave_most_rows_alone():
         assert w.similarities == k * (n - w.skipped_by_bounds)
 
 
+def relabel(engine, rows, label):
+    """Gives rows another label by hand."""
+    labels = np.full(len(rows), label, np.int32)
+    engine.relabel(Relocation(rows, engine.labels[rows], labels))
+
+
 def pass_after(rows, centers, k, gifts):
     """The work of the pass after two, when some rows got other labels by hand."""
     engine = MemoryEngine(rows, k, EngineOptions("tally"))
     for given_away in (0, gifts):
         engine.assign(centers)
-        engine.give(np.arange(given_away), np.full(given_away, k - 1, np.int32))
+        relabel(engine, np.arange(given_away), k - 1)
         centers.move(engine.sum_changes(), 1)
     work = engine.assign(centers)
     assert_bounds_hold(engine, centers)
@@ -170,7 +177,7 @@ def test_a_center_that_gets_rows_again_costs_only_those_near_it(dtype):
     for away, here in ((none, none), (last, none), (third, none), (last, first)):
         engine.assign(centers)
         for gone, label in ((away, 0), (here, 2)):
-            engine.give(gone, np.full(len(gone), label, np.int32))
+            relabel(engine, gone, label)
         centers.move(engine.sum_changes(), 1)
     work = engine.assign(centers)
     assert 0 < work.skipped_by_bounds < 80

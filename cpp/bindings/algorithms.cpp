@@ -1,10 +1,13 @@
 // Algorithms and their records, the parts of algorithms that tests take apart, and reference
 // similarities without a pass.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -124,18 +127,40 @@ void bind_record(nb::module_& m) {
   });
 }
 
-void bind_algorithm(nb::module_& m) {
-  nb::class_<Work>(m, "Work")
-      .def(nb::init<>())
-      .def_rw("similarities", &Work::similarities)
-      .def_rw("lines", &Work::lines)
-      .def_rw("center_similarities", &Work::center_similarities)
-      .def_rw("reused", &Work::reused)
-      .def_rw("exact_decisions", &Work::exact_decisions)
-      .def_rw("skipped_by_bounds", &Work::skipped_by_bounds)
-      .def_rw("skipped_by_centers", &Work::skipped_by_centers)
-      .def_rw("changed", &Work::changed)
+constexpr std::pair<const char*, std::int64_t Work::*> kWorkCounts[] = {
+    {"similarities", &Work::similarities},
+    {"lines", &Work::lines},
+    {"center_similarities", &Work::center_similarities},
+    {"reused", &Work::reused},
+    {"exact_decisions", &Work::exact_decisions},
+    {"skipped_by_bounds", &Work::skipped_by_bounds},
+    {"skipped_by_centers", &Work::skipped_by_centers},
+    {"changed", &Work::changed},
+};
+static_assert(sizeof(Work) == std::size(kWorkCounts) * sizeof(std::int64_t));
+
+void bind_work(nb::module_& m) {
+  nb::class_<Work> work(m, "Work");
+  work.def(nb::init<>())
+      .def_static("of",
+                  [](const std::array<std::int64_t, std::size(kWorkCounts)>& counts) {
+                    Work made;
+                    std::size_t c = 0;
+                    for (const auto& [name, count] : kWorkCounts) made.*count = counts[c++];
+                    return made;
+                  })
+      .def("counts",
+           [](const Work& self) {
+             std::vector<std::int64_t> counts;
+             for (const auto& [name, count] : kWorkCounts) counts.push_back(self.*count);
+             return counts;
+           })
       .def("add", &Work::add);
+  for (const auto& [name, count] : kWorkCounts) work.def_rw(name, count);
+}
+
+void bind_algorithm(nb::module_& m) {
+  bind_work(m);
   nb::class_<Algorithm>(m, "Algorithm")
       .def(
           "assign",

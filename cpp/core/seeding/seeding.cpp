@@ -152,14 +152,6 @@ std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* mor
   return std::accumulate(block_sums_.begin(), block_sums_.end(), std::int64_t{0});
 }
 
-std::int64_t SeedSearch::find(std::int64_t at) const {
-  std::size_t block = 0;
-  while (at >= block_sums_[block]) at -= block_sums_[block++];
-  std::size_t i = block * index(kBlock);
-  while (at >= weights_[i]) at -= weights_[i++];
-  return static_cast<std::int64_t>(i);
-}
-
 std::int64_t SeedSearch::open() const {
   return std::count(closed_.begin(), closed_.end(), char{0});
 }

@@ -43,9 +43,6 @@ class SeedSearch {
   // the sum.
   std::int64_t weigh(const Rows& rows, double alpha, const double* more, int n_threads);
 
-  // The row at which the running sum of the last weights passes `at`.
-  std::int64_t find(std::int64_t at) const;
-
   // How many rows may still be drawn; and the one that stands at a place among them.
   std::int64_t open() const;
   std::int64_t nth_open(std::int64_t at) const;

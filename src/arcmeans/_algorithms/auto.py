@@ -35,49 +35,49 @@ def options_for(
     n_threads: int,
     *,
     n_groups: int | None = None,
-    room: int | None = None,
+    state_limit: int | None = None,
 ) -> EngineOptions:
     """The options of an engine for these rows, by the algorithm that was asked for."""
     if algorithm == "auto":
-        return chosen(census, n_clusters, n_threads, room)
-    keep = keeps_bounds(algorithm, problem_of(census, n_clusters), room)
+        return chosen(census, n_clusters, n_threads, state_limit)
+    keep = keeps_bounds(algorithm, problem_of(census, n_clusters), state_limit)
     return EngineOptions(algorithm, n_threads, keep_bounds=keep, n_groups=n_groups)
 
 
 def chosen(
-    census: AnyCensus, n_clusters: int, n_threads: int, room: int | None = None
+    census: AnyCensus, n_clusters: int, n_threads: int, state_limit: int | None = None
 ) -> EngineOptions:
-    """The options of an engine for these rows; ``room`` as for ``keeps_bounds``."""
+    """The options of an engine for these rows; ``state_limit`` as for ``keeps_bounds``."""
     problem = problem_of(census, n_clusters)
-    algorithm = next(name for name in reversed(ALGORITHMS) if _takes(name, problem, room))
+    algorithm = next(name for name in reversed(ALGORITHMS) if _takes(name, problem, state_limit))
     few_entries = problem.n_entries / max(1, problem.n_rows) < SHORT_ROWS
     return EngineOptions(
         algorithm,
         n_threads,
         merge_repeats=problem.sparse and few_entries,
-        keep_bounds=keeps_bounds(algorithm, problem, room),
+        keep_bounds=keeps_bounds(algorithm, problem, state_limit),
     )
 
 
-def _takes(name: str, problem: Problem, room: int | None) -> bool:
+def _takes(name: str, problem: Problem, state_limit: int | None) -> bool:
     needs = ALGORITHMS[name].auto_takes(problem)
     if needs is None:
         return False
     of_rows, of_centers = needs
-    return room_for(of_rows) and (room is None or of_rows <= room) and room_for(of_centers)
+    return room_for(of_rows, state_limit) and room_for(of_centers)
 
 
 def settled(
     options: EngineOptions,
     rows: PlacedRows,
     centers: _core.native.Centers,
-    room: int | None = None,
+    state_limit: int | None = None,
 ) -> EngineOptions:
     """The same, or others where the initial centers of a run say so."""
     largest = ALGORITHMS[options.algorithm].largest_ball
     if (
         largest > 0
-        and keeps_bounds(ROOMY, problem_of(rows.census, len(centers.scales)), room)
+        and keeps_bounds(ROOMY, problem_of(rows.census, len(centers.scales)), state_limit)
         and centers_in_a_ball(rows, centers) > largest
     ):
         return replace(options, algorithm=ROOMY)
@@ -105,20 +105,21 @@ def centers_in_a_ball(placed: PlacedRows, centers: _core.native.Centers) -> floa
     return np.count_nonzero(between >= far[:, np.newaxis]) / max(1, len(between))
 
 
-def keeps_bounds(algorithm: str, problem: Problem, room: int | None = None) -> bool:
+def keeps_bounds(algorithm: str, problem: Problem, state_limit: int | None = None) -> bool:
     """Whether an algorithm keeps its row state: if it must, or if there is room.
 
-    The row state then takes at most half of the memory there is, and at most ``room`` bytes.
+    The row state then takes at most half of the memory there is, and at most ``state_limit`` bytes.
     """
     record = ALGORITHMS[algorithm]
     if record.needs_row_state:
         return True
-    size = row_bytes(record, problem)
-    return room_for(size) and (room is None or size <= room)
+    return room_for(row_bytes(record, problem), state_limit)
 
 
-def room_for(size: int) -> bool:
-    """Whether half of the memory there is holds this many bytes."""
+def room_for(size: int, limit: int | None = None) -> bool:
+    """Whether this many bytes are within the limit, and half of the memory there is holds them."""
+    if limit is not None and size > limit:
+        return False
     if size <= NOT_ASKED:
         return True
     left = available()

@@ -320,7 +320,7 @@ callable, default="random"
             self.n_clusters,
             n_threads,
             n_groups=self.n_groups,
-            room=place.room,
+            state_limit=place.state_limit,
         )
 
     def _onlookers(self, place: Place, start: Start, task: Task) -> Onlookers:

@@ -1,7 +1,9 @@
-"""The engine for rows on disk: the engines of all chunks, one after another.
+"""The engine for rows on disk: an engine for each chunk of a store, one after another.
 
-The unit rows of one chunk are in memory at a time. The states of all rows (labels, bounds) are in
-memory too, or in mapped files where they outgrow ``memory_limit``.
+``DiskPlace`` makes it, and the loop asks it as any ``PassEngine`` (``protocol.py`` says what each
+method promises). The unit rows of one chunk are in memory at a time. Labels and row states of all
+rows are in memory too, or in mapped files where they outgrow the limit of the chunks. Sum changes
+are integers: added up over the chunks, they are those of one engine over all rows.
 """
 
 import math
@@ -13,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._algorithms.arrays import Arrays
 from .._algorithms.options import EngineOptions
 from .._rows.census import Census
 from .._rows.chunks import Chunks
+from .._rows.rows import Rows
 from .._seeding.steps import FirstPass
-from .memory import MemoryEngine
-from .parts import fingerprint_of
-from .relocation import chosen
+from .memory import MemoryEngine, fingerprint_of
+from .relocation import relocation_of
 
 
 class DiskEngine:
@@ -29,27 +32,19 @@ class DiskEngine:
         self.n_clusters = n_clusters
         self._n_threads = options.n_threads
         self._chunks = chunks
-        self.states = RowStates(chunks.census.n_rows, chunks.room)
+        self.states = RowStates(chunks.census.n_rows, chunks.state_limit)
         self._changes = _core.native.SumChanges(n_clusters)
-        self.parts = [
-            MemoryEngine(
-                chunks.hollow(part),
-                n_clusters,
-                options,
-                first=int(first),
-                arrays=self.states.slices(int(first)),
-            )
-            for part, first in enumerate(chunks.starts[:-1])
-        ]
-        for part in self.parts:
-            part.detach()
+        self.engines: list[MemoryEngine] = []
+        for number, first_row in enumerate(chunks.starts[:-1].tolist()):
+            rows, arrays = chunks.without_entries(number), self.states.from_row(first_row)
+            engine = MemoryEngine(rows, n_clusters, options, first_row=first_row, arrays=arrays)
+            engine.release_rows()
+            self.engines.append(engine)
 
     def adopt(self, first_passes: Iterable[FirstPass]) -> None:
-        """Takes over what the seeding learned of each chunk, so that the first pass is done."""
-        for number, (engine, known) in enumerate(zip(self.parts, first_passes, strict=True)):
-            engine.attach(self._chunks.hollow(number))
-            engine.adopt(known)
-            engine.detach()
+        """Takes the first pass of each chunk from the seeding: ``assign`` only counts it then."""
+        for engine, first_pass in zip(self._without_entries(), first_passes, strict=True):
+            engine.adopt(first_pass)
 
     @property
     def census(self) -> Census:
@@ -60,71 +55,76 @@ class DiskEngine:
         return self.states["labels"]
 
     @property
-    def previous(self) -> NDArray[np.int32]:
-        return self.states["previous"]
+    def previous_labels(self) -> NDArray[np.int32]:
+        return self.states["previous_labels"]
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
         work = _core.native.Work()
         for engine in self._loaded():
             work.add(engine.assign(centers))
-            engine.add_changes(self._changes, anew=engine is self.parts[0])
+            engine.collect_changes(self._changes, add=engine is not self.engines[0])
         return work
 
     def fingerprint(self) -> int:
-        return fingerprint_of(part.fingerprint() for part in self.parts)
+        return fingerprint_of(engine.fingerprint() for engine in self.engines)
 
     def sum_changes(self) -> _core.native.SumChanges:
         return self._changes
 
     def relocate(self, centers: _core.native.Centers) -> int:
         sizes = self._sizes()
-        empty = int(np.count_nonzero(sizes == 0))
-        if not empty:
+        n_empty = int(np.count_nonzero(sizes == 0))
+        if not n_empty:
             return 0
-        offered = [part.candidates(centers, empty + self.n_clusters) for part in self._loaded()]
-        rows, labels = chosen(sizes, offered)
-        if not len(rows):
-            return 0
-        taken = self._chunks.take(rows).native()
-        self._changes.collect(taken, self.labels[rows], labels, self._n_threads, add=True)
-        for part in self.parts:
-            part.give(rows, labels)
-        return len(rows)
+        count = n_empty + self.n_clusters
+        relocation = relocation_of(sizes, [e.offer(centers, count) for e in self._loaded()])
+        if relocation.rows.size:
+            rows = self._chunks.take(relocation.rows).native()
+            before, after = relocation.before, relocation.labels
+            self._changes.collect(rows, before, after, self._n_threads, add=True)
+            for engine in self.engines:
+                engine.relabel(relocation)
+        return len(relocation.rows)
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
         centers.move(changes, self._n_threads)
 
-    def resume(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
+    def resume_after(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
         for engine in self._loaded():
-            here = slice(engine.first, engine.first + len(engine.labels))
-            engine.resume_part(labels[here], self._changes, anew=engine is self.parts[0])
+            here = slice(engine.first_row, engine.first_row + len(engine.labels))
+            engine.resume_part(labels[here], self._changes, add=engine is not self.engines[0])
         return self._changes
 
-    def used(self) -> int:
+    def count_used(self) -> int:
         return int(np.count_nonzero(self._sizes()))
 
     def close(self) -> None:
-        """The states of the rows go with the engine."""
+        """Nothing is held elsewhere."""
 
     def _sizes(self) -> NDArray[np.int64]:
-        """The rows of each cluster that can move a center."""
+        """How many usable rows each cluster has."""
         sizes = np.zeros(self.n_clusters, np.int64)
-        for number, engine in enumerate(self.parts):
-            engine.attach(self._chunks.hollow(number))
+        for engine in self._without_entries():
             sizes += engine.sizes()
-            engine.detach()
         return sizes
 
     def _loaded(self) -> Iterator[MemoryEngine]:
-        """Each chunk's engine with its rows in memory."""
-        for number, engine in enumerate(self.parts):
-            engine.attach(self._chunks.load(number))
+        """The engine of each chunk, with the unit rows of the chunk in memory."""
+        return self._holding(self._chunks.load)
+
+    def _without_entries(self) -> Iterator[MemoryEngine]:
+        """The engine of each chunk, for what reads weights and zero rows but no entries."""
+        return self._holding(self._chunks.without_entries)
+
+    def _holding(self, rows_of: Callable[[int], Rows]) -> Iterator[MemoryEngine]:
+        for number, engine in enumerate(self.engines):
+            engine.hold_rows(rows_of(number))
             yield engine
-            engine.detach()
+            engine.release_rows()
 
 
 class RowStates:
-    """Arrays with an entry for every row: in memory, then in mapped files beyond a limit."""
+    """Arrays with an entry for every row: in memory up to a limit, then in mapped files."""
 
     def __init__(self, n_rows: int, limit: int) -> None:
         self._n_rows, self._left = n_rows, limit
@@ -133,20 +133,21 @@ class RowStates:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._arrays[name]
 
-    def slices(self, first: int) -> Callable[[str, tuple[int, ...], Any], NDArray[Any]]:
-        """Memory for the state of the rows from ``first`` on."""
+    def from_row(self, first_row: int) -> Arrays:
+        """The arrays of one chunk: slices of those of all rows, from ``first_row`` on."""
 
         def array(name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
             if name not in self._arrays:
                 self._arrays[name] = self._allocated((self._n_rows, *shape[1:]), np.dtype(dtype))
-            return self._arrays[name][first : first + shape[0]]
+            return self._arrays[name][first_row : first_row + shape[0]]
 
         return array
 
     def _allocated(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        size = math.prod(shape) * dtype.itemsize
-        if size <= self._left:
-            self._left -= size
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if n_bytes <= self._left:
+            self._left -= n_bytes
             return np.empty(shape, dtype)
-        with tempfile.TemporaryFile(prefix="arcmeans-") as file:  # there while it is mapped
+        # The system keeps the file, closed and without a name, as long as it is mapped.
+        with tempfile.TemporaryFile(prefix="arcmeans-") as file:
             return np.memmap(file, dtype, "w+", shape=shape)

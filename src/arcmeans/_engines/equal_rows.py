@@ -28,23 +28,23 @@ class Distinct:
 
     rows: Rows
     """Without weights."""
-    first: NDArray[np.int64]
-    inverse: NDArray[np.int64]
+    first_of_equals: NDArray[np.int64]
+    equal_to: NDArray[np.int64]
 
     @property
     def copies(self) -> NDArray[np.float64]:
         """How many rows are equal to each."""
-        return np.bincount(self.inverse, minlength=len(self.first)).astype(np.float64)
+        return np.bincount(self.equal_to, minlength=len(self.first_of_equals)).astype(np.float64)
 
 
 def distinct(rows: Rows, n_threads: int) -> Distinct | None:
     """None where too few rows repeat to make up for it."""
     hashes = rows.hashes(np.arange(rows.n_rows), n_threads)
-    first, equal_to = _core.native.distinct_rows(rows.native(), hashes)
-    if len(first) > WORTH * rows.n_rows:
+    first_of_equals, equal_to = _core.native.distinct_rows(rows.native(), hashes)
+    if len(first_of_equals) > WORTH * rows.n_rows:
         return None
-    some = replace(rows.take(first, n_threads), weights=None, weight_scale=1.0)
-    return Distinct(some, first, equal_to)
+    some = replace(rows.take(first_of_equals, n_threads), weights=None, weight_scale=1.0)
+    return Distinct(some, first_of_equals, equal_to)
 
 
 class SeededEngine(PassEngine, Protocol):
@@ -73,8 +73,10 @@ class EqualRowsEngine(RowsEngine):
         """``inner`` is an engine over ``found.rows``."""
         super().__init__(rows, n_clusters, n_threads)
         self.inner = inner
-        self._first_of_equals = found.first
-        self._equal = _core.native.EqualRows(found.inverse, len(found.first), self.first)
+        self._first_of_equals = found.first_of_equals
+        self._equal = _core.native.EqualRows(
+            found.equal_to, len(found.first_of_equals), self.first_row
+        )
         self._distinct_rows = found.rows.native()
         self._copies = None if rows.weights is not None else found.copies
         self._agree = _Agreement.YES  # no row has a label
@@ -85,10 +87,14 @@ class EqualRowsEngine(RowsEngine):
 
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
         work = self.inner.assign(centers)
-        anew = self._agree is _Agreement.NO
-        self._agree = _Agreement.SINCE_THE_LAST_PASS if anew else _Agreement.YES
+        all_rows = self._agree is _Agreement.NO
+        self._agree = _Agreement.SINCE_THE_LAST_PASS if all_rows else _Agreement.YES
         work.changed = self._equal.spread(
-            self.inner.labels, self.inner.previous, anew, self.labels, self.previous
+            self.inner.labels,
+            self.inner.previous_labels,
+            all_rows,
+            self.labels,
+            self.previous_labels,
         )
         if work.reused:  # the seeding compared all rows
             work.reused = work.changed * self.n_clusters
@@ -99,9 +105,9 @@ class EqualRowsEngine(RowsEngine):
         self._agree = _Agreement.NO
 
     def resume_part(
-        self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, anew: bool = False
+        self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, add: bool = False
     ) -> None:
-        super().resume_part(labels, changes, anew=anew)
+        super().resume_part(labels, changes, add=add)
         self._agree = _Agreement.NO
 
     def fingerprint(self) -> int:
@@ -109,15 +115,15 @@ class EqualRowsEngine(RowsEngine):
             return super().fingerprint()
         return self._equal.hash
 
-    def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
+    def collect_changes(self, changes: _core.native.SumChanges, *, add: bool = False) -> None:
         if self._copies is None or self._agree is not _Agreement.YES:
-            super().add_changes(changes, anew=anew)
+            super().collect_changes(changes, add=add)
             return
         changes.collect(
             self._distinct_rows,
-            self.inner.previous,
+            self.inner.previous_labels,
             self.inner.labels,
             self.n_threads,
-            add=not anew,
+            add=add,
             copies=self._copies,
         )

@@ -1,11 +1,13 @@
 """The engine for rows in memory, on threads.
 
-It also passes over one part of rows that lie on disk or on several machines (``disk.py``,
-``dask/``). Then the rows are in memory only while the engine works on them (``attach``,
-``detach``); labels and row states stay.
+``MemoryPlace`` makes one over all rows. The engines over rows on disk (``disk.py``) and on a
+cluster (``dask/``) have one for each part. Such a part is in memory only while its engine works on
+it, between ``hold_rows`` and ``release_rows``; labels and row state stay. ``labels`` and
+``previous_labels`` always belong to one pass: the sum changes are what differs between them.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,33 +20,33 @@ from .._algorithms.problem import problem_of
 from .._algorithms.registry import make_algorithm
 from .._rows.rows import AnyCensus, Rows
 from .._seeding.steps import FirstPass
-from .relocation import Candidates, candidates_of, chosen, relabel
+from .relocation import Offer, Relocation, offer_of, relocation_of
 
 
 @dataclass(frozen=True)
 class Ordinary:
-    """The next pass looks at the rows, and counts from the labels there are."""
+    """The next pass finds labels, and the rows changed are those whose label is another."""
 
 
 @dataclass(frozen=True)
-class Known:
-    """The seeding has given the rows the labels of the next pass: it is only counted."""
+class Adopted:
+    """``labels`` are those of the next pass already, from the seeding: it only counts them."""
 
 
 @dataclass(frozen=True)
 class Resumed:
-    """The next pass is the first of this engine, but the run had labels before it."""
+    """The next pass finds labels without bounds, and then counts from the labels of a run state."""
 
     labels: NDArray[np.int32]
 
 
-NextPass = Ordinary | Known | Resumed
+NextPass = Ordinary | Adopted | Resumed
 
 
 class RowsEngine(ABC):
-    """The labels of rows in memory, and what follows from labels.
+    """The labels of rows in memory, and what follows from labels; a subclass finds the labels.
 
-    How a pass finds the labels, a subclass says.
+    ``PassEngine`` says what the methods without a docstring promise.
     """
 
     def __init__(
@@ -53,22 +55,24 @@ class RowsEngine(ABC):
         n_clusters: int,
         n_threads: int,
         *,
-        first: int = 0,
+        first_row: int = 0,
         arrays: Arrays = in_memory,
     ) -> None:
-        """``first`` is the number of the first row, where these are a part of the rows."""
+        """``first_row`` is the number that row 0 of a part has among all rows."""
         self.n_clusters = n_clusters
         self.n_threads = n_threads
-        self.first = first
-        self.attach(rows)
+        self.first_row = first_row
+        self.hold_rows(rows)
         self.labels: NDArray[np.int32] = arrays("labels", (rows.n_rows,), np.int32)
-        self.previous: NDArray[np.int32] = arrays("previous", (rows.n_rows,), np.int32)
-        self.labels[:] = self.previous[:] = -1
+        self.previous_labels: NDArray[np.int32] = arrays(
+            "previous_labels", (rows.n_rows,), np.int32
+        )
+        self.labels[:] = self.previous_labels[:] = -1
         self._next: NextPass = Ordinary()
         self._changes = _core.native.SumChanges(n_clusters)
 
-    def attach(self, rows: Rows) -> None:
-        """The rows are in memory, for now or for good."""
+    def hold_rows(self, rows: Rows) -> None:
+        """Has the rows at hand until ``release_rows``, or for good."""
         self.rows = rows
         self.native_rows = rows.native()
 
@@ -80,18 +84,20 @@ class RowsEngine(ABC):
 
     @abstractmethod
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
-        """A pass: fills ``labels``, and ``previous`` with the labels before."""
+        """A pass: copies ``labels`` to ``previous_labels``, and overwrites ``labels``."""
 
     @abstractmethod
     def forget(self, rows: NDArray[np.int64]) -> None:
-        """These rows of the part got labels that no pass found."""
+        """Drops what follows from the old labels of these rows, which a relocation changed.
+
+        Rows are named by their numbers in the part.
+        """
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
-        """A pass: every row gets the label of its most similar center. Returns the work done."""
         assert len(centers.scales) == self.n_clusters
         this_pass, self._next = self._next, Ordinary()
         match this_pass:
-            case Known():
+            case Adopted():
                 work = _core.native.Work()
                 work.changed = int(np.count_nonzero(self.labels >= 0))
                 work.reused = work.changed * self.n_clusters
@@ -99,80 +105,69 @@ class RowsEngine(ABC):
                 work = self.find_labels(centers)
             case Resumed(labels):
                 work = self.find_labels(centers)
-                self.previous[:] = labels
+                self.previous_labels[:] = labels
                 work.changed = int(np.count_nonzero(self.labels != labels))
         return work
 
     def fingerprint(self) -> int:
-        """A hash of the labels."""
-        return _core.native.hash_labels(self.labels, self.first)
+        return _core.native.hash_labels(self.labels, self.first_row)
 
     # --- Sums.
 
     def sum_changes(self) -> _core.native.SumChanges:
-        """How the clusters' sums change by the labels that changed in the last pass.
-
-        The record is filled anew by the next call.
-        """
-        self.add_changes(self._changes, anew=True)
+        self.collect_changes(self._changes)
         return self._changes
 
-    def add_changes(self, changes: _core.native.SumChanges, *, anew: bool = False) -> None:
-        """Adds what ``sum_changes`` would return to the changes of other parts, or begins them."""
-        changes.collect(self.native_rows, self.previous, self.labels, self.n_threads, add=not anew)
+    def collect_changes(self, changes: _core.native.SumChanges, *, add: bool = False) -> None:
+        """Writes the sum changes of the last pass to ``changes``.
+
+        With ``add`` it keeps what ``changes`` has of other parts, and adds to that.
+        """
+        before, after = self.previous_labels, self.labels
+        changes.collect(self.native_rows, before, after, self.n_threads, add=add)
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
-        """Moves the centers; there are no copies of them."""
         centers.move(changes, self.n_threads)
 
     # --- Clusters without rows.
 
     def relocate(self, centers: _core.native.Centers) -> int:
-        """Gives each cluster without rows the row least similar to its own center.
-
-        See ``relocation.py``. Returns the number of rows moved.
-        """
         sizes = self.sizes()
-        empty = int(np.count_nonzero(sizes == 0))
-        if not empty:
+        n_empty = int(np.count_nonzero(sizes == 0))
+        if not n_empty:
             return 0
-        rows, labels = chosen(sizes, [self.candidates(centers, empty + self.n_clusters)])
-        self.give(rows, labels)
-        return len(rows)
+        relocation = relocation_of(sizes, [self.offer(centers, n_empty + self.n_clusters)])
+        self.relabel(relocation)
+        return len(relocation.rows)
 
     def sizes(self) -> NDArray[np.int64]:
-        """The rows of each cluster that can move a center."""
+        """How many usable rows each cluster has."""
         return np.bincount(self.labels[self.rows.usable], minlength=self.n_clusters)
 
-    def used(self) -> int:
-        """The number of clusters that have rows."""
+    def count_used(self) -> int:
         return int(np.count_nonzero(self.sizes()))
 
-    def candidates(self, centers: _core.native.Centers, count: int) -> Candidates:
-        """Rows that might go to clusters without any."""
-        return candidates_of(self.rows, self.labels, centers, count, self.first, self.n_threads)
+    def offer(self, centers: _core.native.Centers, count: int) -> Offer:
+        """Rows of this part for clusters without any: at most ``count``."""
+        return offer_of(self.rows, self.labels, centers, count, self.first_row, self.n_threads)
 
-    def give(self, rows: NDArray[np.int64], labels: NDArray[np.int32]) -> None:
-        """Gives rows, named by their numbers among all, other labels than the pass did."""
-        self.forget(relabel(self.labels, self.first, rows, labels))
+    def relabel(self, relocation: Relocation) -> None:
+        """Gives the rows of this part that a relocation moves their new labels."""
+        self.forget(relocation.relabel(self.labels, self.first_row))
 
-    # --- A run that is taken up.
+    # --- A run that is resumed.
 
-    def resume(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
-        """Makes the next pass count as the pass after these labels; returns the sums of these.
-
-        The engine has made no pass yet.
-        """
-        self.resume_part(labels, self._changes, anew=True)
+    def resume_after(self, labels: NDArray[np.int32]) -> _core.native.SumChanges:
+        self.resume_part(labels, self._changes)
         return self._changes
 
     def resume_part(
-        self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, anew: bool = False
+        self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, add: bool = False
     ) -> None:
-        """The same for one of several parts: adds the sums to those of other parts, or begins."""
-        before = labels.copy()
-        self._next = Resumed(before)
-        changes.collect(self.native_rows, self.labels, before, self.n_threads, add=not anew)
+        """``resume_after`` for a part: writes its sums to ``changes``, or adds them to those."""
+        after = labels.copy()
+        self._next = Resumed(after)  # the engine has made no pass: ``labels`` are all −1
+        changes.collect(self.native_rows, self.labels, after, self.n_threads, add=add)
 
     def close(self) -> None:  # noqa: B027 - a protocol asks for it
         """Nothing is held elsewhere."""
@@ -187,26 +182,25 @@ class MemoryEngine(RowsEngine):
         n_clusters: int,
         options: EngineOptions,
         *,
-        first: int = 0,
+        first_row: int = 0,
         arrays: Arrays = in_memory,
     ) -> None:
-        super().__init__(rows, n_clusters, options.n_threads, first=first, arrays=arrays)
+        super().__init__(rows, n_clusters, options.n_threads, first_row=first_row, arrays=arrays)
         self._chunk_rows = options.chunk_rows
         problem = problem_of(rows, n_clusters, options)
         self.algorithm, self.state = make_algorithm(options.algorithm, problem, arrays)
 
-    def detach(self, *, keep_copy: bool = False) -> None:
-        """Lets go of the rows; labels and bounds stay, and with ``keep_copy`` the algorithm's own
-        copy of the rows."""
+    def release_rows(self, *, keep_packed: bool = False) -> None:
+        """Lets go of the rows, and without ``keep_packed`` also of the packed rows made of them."""
         del self.rows, self.native_rows
-        if not keep_copy:
+        if not keep_packed:
             self.algorithm.release_rows()
 
     def adopt(self, first_pass: FirstPass) -> None:
-        """Takes over what the seeding learned: labels and bounds, so that the first pass is done.
+        """Takes labels and bounds from the seeding: the first ``assign`` only counts.
 
-        The labels are those of the reference similarity, and the bounds follow from it with the
-        same margin as in the core.
+        The seeding compared by the reference similarity. The true cosine is at most the reference
+        error away, so the bounds are as safe as those of a pass.
         """
         rows = self.rows
         longest = rows.n_features
@@ -217,18 +211,23 @@ class MemoryEngine(RowsEngine):
         best = np.clip(first_pass.best - error, -1.0, 1.0)
         self.labels[:] = first_pass.labels
         self.algorithm.adopt(self.labels, best, second)
-        self._next = Known()
+        self._next = Adopted()
 
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
         return self.algorithm.assign(
             self.native_rows,
             centers,
             self.labels,
-            self.previous,
+            self.previous_labels,
             n_threads=self.n_threads,
             chunk_rows=self._chunk_rows,
         )
 
     def forget(self, rows: NDArray[np.int64]) -> None:
-        """Bounds of rows that did not get their label from a pass say nothing."""
         self.algorithm.forget(rows)
+
+
+def fingerprint_of(parts: Iterable[int]) -> int:
+    """The fingerprint of all rows from those of their parts: the sum of 64 bits, in 64 bits."""
+    total = sum(parts) % 2**64
+    return total - 2**64 if total >= 2**63 else total

@@ -41,7 +41,7 @@ def open_place(
 class MemoryPlace(SeedRows):
     """Rows in memory: one part."""
 
-    room = None
+    state_limit = None
     in_this_process = True
     passes_here = True
 
@@ -78,10 +78,10 @@ class DiskPlace:
         self._chunks = chunks
         self.census = chunks.census
         self.starts = chunks.starts
-        self.room = chunks.room
+        self.state_limit = chunks.state_limit
         self._states = [
-            SeedState(int(first), chunks.n_threads, postings=len(chunks) == 1)
-            for first in chunks.starts[:-1]
+            SeedState(first_row, chunks.n_threads, may_use_posting_lists=len(chunks) == 1)
+            for first_row in chunks.starts[:-1].tolist()
         ]
 
     def take(self, which: NDArray[np.int64]) -> Rows:
@@ -91,12 +91,12 @@ class DiskPlace:
         return self._chunks.pieces()
 
     def each(self, step: Step[Answer]) -> list[Answer]:
-        return [self.at(part, step) for part in range(len(self._chunks))]
+        return [self.at(number, step) for number in range(len(self._chunks))]
 
-    def at(self, part: int, step: Step[Answer]) -> Answer:
+    def at(self, number: int, step: Step[Answer]) -> Answer:
         chunks = self._chunks
-        rows = chunks.load(part) if step.reads_entries else chunks.hollow(part)
-        return step.on(rows, self._states[part])
+        rows = chunks.load(number) if step.reads_entries else chunks.without_entries(number)
+        return step.on(rows, self._states[number])
 
     def end_seeding(self) -> None:
         self._states = [state.fresh() for state in self._states]
@@ -110,10 +110,10 @@ class DiskPlace:
         return engine
 
     def _first_passes(self) -> Iterator[FirstPass]:
-        """What the seeding learned of each chunk; then it is dropped."""
-        for part, state in enumerate(self._states):
-            yield self.at(part, TellFirstPass())
-            self._states[part] = state.fresh()
+        """The first pass of each chunk; then the seed state of the chunk is dropped."""
+        for number, state in enumerate(self._states):
+            yield self.at(number, TellFirstPass())
+            self._states[number] = state.fresh()
 
     def close(self) -> None:
         """Nothing is held elsewhere."""

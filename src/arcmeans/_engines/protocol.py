@@ -21,35 +21,38 @@ class PassEngine(Protocol):
 
     @property
     def labels(self) -> Any:
-        """The labels of all rows after the last pass."""
+        """The labels of all rows after the last pass, and after the relocation that followed."""
 
     @property
-    def previous(self) -> Any:
-        """The labels before the last pass."""
+    def previous_labels(self) -> Any:
+        """The labels before the last pass; −1 before the first."""
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
         """A pass: every row gets the label of its most similar center. Returns the work done."""
 
     def fingerprint(self) -> int:
-        """A hash of the labels."""
+        """A hash of ``labels``, by which the loop notices that a run goes in a circle."""
 
     def sum_changes(self) -> _core.native.SumChanges:
-        """How the clusters' sums change by the labels that changed in the last pass.
+        """How the sums of the clusters change from ``previous_labels`` to ``labels``.
 
-        The record is filled anew after the next pass.
+        The next pass overwrites the record.
         """
 
     def relocate(self, centers: _core.native.Centers) -> int:
-        """Gives rows to clusters without any; returns how many. It changes ``sum_changes``."""
+        """A relocation; returns how many rows moved. It changes ``labels`` and ``sum_changes``."""
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
         """Moves the centers, here and wherever the engine has copies of them."""
 
-    def resume(self, labels: Any) -> _core.native.SumChanges:
-        """Makes the next pass count as the pass after these labels; returns the sums of these."""
+    def resume_after(self, labels: Any) -> _core.native.SumChanges:
+        """Makes the first pass count changed rows from these labels.
 
-    def used(self) -> int:
-        """The number of clusters that have rows."""
+        Returns the sums of the rows of each label, as changes from no label.
+        """
+
+    def count_used(self) -> int:
+        """The number of clusters that have usable rows."""
 
     def close(self) -> None:
         """Nothing more will be asked."""
@@ -59,12 +62,12 @@ class Place(SeedPlace, Protocol):
     """Where the rows of a fit lie, in one or more parts."""
 
     @property
-    def room(self) -> int | None:
-        """Bytes for the row states that an engine keeps in memory; None: as many as there are."""
+    def state_limit(self) -> int | None:
+        """The most bytes of row states that an engine keeps in memory; None: no limit."""
 
     @property
     def in_this_process(self) -> bool:
-        """Whether row states have to lie in the memory of this process, and the rows do."""
+        """Whether all rows and row states lie in the memory of this process."""
 
     @property
     def passes_here(self) -> bool:
@@ -73,7 +76,7 @@ class Place(SeedPlace, Protocol):
     def engine(
         self, n_clusters: int, options: EngineOptions, *, seeded: bool = False
     ) -> PassEngine:
-        """An engine over the rows. With ``seeded`` the seeding knows what its first pass finds."""
+        """An engine over the rows; with ``seeded`` it adopts what the seeding knows."""
 
     def pieces(self) -> Iterator[tuple[slice, Rows]]:
         """All rows, a part at a time in the memory of this process, and which of all they are."""

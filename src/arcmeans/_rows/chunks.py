@@ -1,12 +1,13 @@
-"""``Chunks``: the rows of a store, as many at a time as are to be in memory.
+"""``Chunks``: the rows of a store as unit rows, one chunk in memory at a time.
 
-The unit rows of one chunk are in memory at a time, in buffers that all chunks share; the system
-fetches the next chunk meanwhile. A store that fits into one chunk is made ready once.
+``DiskPlace`` and ``DiskEngine`` read rows through it. A chunk is named by its number. All chunks
+share one set of buffers: the rows that ``load`` returns hold until it is called for another chunk.
+Meanwhile the system fetches the next chunk. The files of a store may be damaged, so everything that
+the core relies on is checked the first time a chunk is loaded.
 """
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from .store import RowStore
 from .unit_rows import rows_of_part
 
 DEFAULT_LIMIT = 2**30
+"""The ``memory_limit`` where none is given."""
 LARGEST_CHUNK = 2**28
-"""Bytes of unit rows: more at a time is no faster."""
+"""Bytes of unit rows in a chunk: more at a time is no faster."""
 
 
 class Chunks:
@@ -35,21 +37,25 @@ class Chunks:
         n_threads: int,
         memory_limit: float | None = None,
     ) -> None:
-        """A quarter of the limit is for a chunk of rows, the rest is ``room``."""
+        """A quarter of ``memory_limit``, in bytes, is for a chunk; the rest is ``state_limit``."""
         self.store = store
         self.n_threads = n_threads
         limit = DEFAULT_LIMIT if memory_limit is None else int(memory_limit)
         self.starts = _starts_of_chunks(store, min(limit // 4, LARGEST_CHUNK))
-        self.room = limit - limit // 4
+        """The number of the first row of each chunk, and at the end the number of all rows."""
+        self.state_limit = limit - limit // 4
+        """The bytes of row states that an engine may keep in memory."""
         self._checked = np.zeros(len(self.starts) - 1, bool)
+        """Which chunks of a sparse store have been checked for damage."""
         self._loaded: tuple[int, Rows] | None = None
+        """The number of the chunk in the buffers, and its unit rows."""
         weights = checked_weights(sample_weight, store.shape[0])
         self._zero = self._zero_rows()
-        counted = self._zero == 0
+        directed = self._zero == 0
         if weights is not None:
-            weights = np.where(counted, weights, 0.0)
+            weights = np.where(directed, weights, 0.0)
         frequency = store.mapped("frequency").array if store.sparse else None
-        summary = Summary.of(~counted, weights, store.shape[1], store.dtype, frequency)
+        summary = Summary.of(~directed, weights, store.shape[1], store.dtype, frequency)
         self.census: Census = census_of([summary])
         self._weights: NDArray[np.float64] | None = None
         if weights is not None and self.census.weighted:
@@ -58,31 +64,31 @@ class Chunks:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def load(self, chunk: int) -> Rows:
-        """The unit rows of a chunk, until the next one is loaded."""
-        if self._loaded is None or self._loaded[0] != chunk:
+    def load(self, number: int) -> Rows:
+        """The unit rows of a chunk, until another chunk is loaded."""
+        if self._loaded is None or self._loaded[0] != number:
             self._loaded = None
-            self._loaded = chunk, self._prepared(chunk)
+            rows = self._sparse(number) if self.store.sparse else self._dense(number)
+            self._loaded = number, rows
         return self._loaded[1]
 
-    def hollow(self, chunk: int) -> Rows:
-        """A chunk without its entries: for what asks only for zero rows and weights."""
-        if self._loaded is not None and self._loaded[0] == chunk:
+    def without_entries(self, number: int) -> Rows:
+        """A chunk for what asks only which rows are zero, and for weights. It reads no entries."""
+        if self._loaded is not None and self._loaded[0] == number:
             return self._loaded[1]
-        if not self.store.sparse:
-            n_rows = int(self.starts[chunk + 1] - self.starts[chunk])
-            return self._rows(chunk, np.empty((n_rows, 1), self.census.dtype))
-        no_entries = np.empty(0, np.int32)
-        values = np.empty(0, self.census.dtype)
-        return self._rows(chunk, values, self._row_starts(chunk), no_entries)
+        if self.store.sparse:
+            starts, no_features = self._row_starts(number), np.empty(0, np.int32)
+            return self._rows(number, np.empty(0, self.census.dtype), starts, no_features)
+        begin, end = self._row_range(number)
+        return self._rows(number, np.empty((end - begin, 1), self.census.dtype))
 
     def pieces(self) -> Iterator[tuple[slice, Rows]]:
-        """Chunk after chunk, and which of all rows they are."""
-        for chunk, (begin, end) in enumerate(pairwise(self.starts.tolist())):
-            yield slice(begin, end), self.load(chunk)
+        """The chunks in order, each after the range of its row numbers."""
+        for number in range(len(self)):
+            yield slice(*self._row_range(number)), self.load(number)
 
     def take(self, which: NDArray[np.int64]) -> Rows:
-        """Some rows, read one by one."""
+        """Some rows by their numbers, read one by one into memory of their own."""
         blocks = [self.store[int(i) : int(i) + 1] for i in which]
         X = sp.vstack(blocks, "csr") if self.store.sparse else np.vstack(blocks)
         weights = None if self._weights is None else self._weights[which]
@@ -90,12 +96,13 @@ class Chunks:
 
     def _rows(
         self,
-        chunk: int,
+        number: int,
         values: NDArray[Any],
         starts: NDArray[np.int64] | None = None,
         features: NDArray[np.int32] | None = None,
     ) -> Rows:
-        here = slice(*self._ends(chunk))
+        """The rows of a chunk with these entries."""
+        here = slice(*self._row_range(number))
         return Rows(
             values=values,
             zero=self._zero[here],
@@ -109,44 +116,39 @@ class Chunks:
             frequent=self.census.frequent,
         )
 
-    def _prepared(self, chunk: int) -> Rows:
-        """The unit rows of a chunk, in the buffers."""
-        return self._sparse(chunk) if self.store.sparse else self._dense(chunk)
-
-    def _dense(self, chunk: int) -> Rows:
-        begin, end = self._ends(chunk)
+    def _dense(self, number: int) -> Rows:
+        begin, end = self._row_range(number)
         file = self.store.mapped("values")
-        values = self._buffer("values", self.census.dtype)[: (end - begin) * file.array.shape[1]]
-        values = values.reshape(end - begin, -1)
-        self._fetch_next(chunk)
-        zero = np.empty(end - begin, np.uint8)  # known already
+        width = file.array.shape[1]
+        values = self._buffers["values"][: (end - begin) * width].reshape(end - begin, width)
+        self._fetch_next(number)
+        zero = np.empty(end - begin, np.uint8)  # the core writes it; ``self._zero`` has it already
         if _core.native.unit_dense(file.array[begin:end], self.n_threads, values, zero) >= 0:
             raise self._damaged("values.npy", begin, end)
-        file.done(begin, end)
-        return self._rows(chunk, values)
+        file.have_read(begin, end)
+        return self._rows(number, values)
 
-    def _sparse(self, chunk: int) -> Rows:
-        begin, end = self._ends(chunk)
-        starts = self._row_starts(chunk)
-        first, last = self._entries(chunk)
-        if not self._checked[chunk] and (
+    def _sparse(self, number: int) -> Rows:
+        begin, end = self._row_range(number)
+        first, last = self._entry_range(number)
+        starts = self._row_starts(number)
+        if not self._checked[number] and (
             first < 0 or last > self.store.nnz or np.any(np.diff(starts) < 0)
         ):
             raise self._damaged("indptr.npy", begin, end)
         indices, data = (self.store.mapped(name) for name in ("indices", "data"))
-        features = self._buffer("features", np.int32)[: last - first]
-        values = self._buffer("values", self.census.dtype)[: last - first]
-        rank = self.census.rank
-        assert rank is not None
         entries = indices.array[first:last], data.array[first:last]
-        self._fetch_next(chunk)
-        if not self._checked[chunk]:
-            scratch = np.zeros(self.census.n_features, np.int64)
-            found = _core.native.inspect(starts, *entries, scratch)
+        self._fetch_next(number)
+        if not self._checked[number]:
+            frequency = np.zeros(self.census.n_features, np.int64)  # of no use here
+            found = _core.native.inspect(starts, *entries, frequency)
             if found.bad_index_row >= 0 or found.not_finite_row >= 0 or not found.canonical:
                 raise self._damaged("indices.npy or data.npy", begin, end)
-            self._checked[chunk] = True
-        zero = np.empty(end - begin, np.uint8)  # known already
+            self._checked[number] = True
+        features = self._buffers["features"][: last - first]
+        values = self._buffers["values"][: last - first]
+        rank = self.census.rank
+        assert rank is not None
         _core.native.unit_sparse(
             starts,
             *entries,
@@ -154,69 +156,65 @@ class Chunks:
             n_threads=self.n_threads,
             features=features,
             unit=values,
-            zero=zero,
+            zero=np.empty(end - begin, np.uint8),  # ``self._zero`` has it already
         )
-        indices.done(first, last)
-        data.done(first, last)
-        return self._rows(chunk, values, starts, features)
+        indices.have_read(first, last)
+        data.have_read(first, last)
+        return self._rows(number, values, starts, features)
 
-    def _fetch_next(self, chunk: int) -> None:
-        """Has the system read the next chunk while this one is worked on."""
+    def _fetch_next(self, number: int) -> None:
+        """Has the system read the chunk after this one, in a circle, while this one is used."""
         if len(self) == 1:
             return
-        following = (chunk + 1) % len(self)
-        if not self.store.sparse:
-            begin, end = self._ends(following)
-            self.store.mapped("values").soon(begin, end)
-            return
-        for name in ("indices", "data"):
-            self.store.mapped(name).soon(*self._entries(following))
+        following = (number + 1) % len(self)
+        if self.store.sparse:
+            for name in ("indices", "data"):
+                self.store.mapped(name).will_read(*self._entry_range(following))
+        else:
+            self.store.mapped("values").will_read(*self._row_range(following))
 
-    def _ends(self, chunk: int) -> tuple[int, int]:
-        """The number of the first row of a chunk and of the one after its last."""
-        return int(self.starts[chunk]), int(self.starts[chunk + 1])
+    def _row_range(self, number: int) -> tuple[int, int]:
+        """The number of the first row of a chunk, and of the row after its last."""
+        return int(self.starts[number]), int(self.starts[number + 1])
 
-    def _entries(self, chunk: int) -> tuple[int, int]:
+    def _entry_range(self, number: int) -> tuple[int, int]:
+        """The number of the first stored entry of a sparse chunk, and of that after its last."""
         indptr = self.store.mapped("indptr").array
-        first, last = int(indptr[self.starts[chunk]]), int(indptr[self.starts[chunk + 1]])
-        return first, last
+        return int(indptr[self.starts[number]]), int(indptr[self.starts[number + 1]])
 
-    def _row_starts(self, chunk: int) -> NDArray[np.int64]:
-        begin, end = self._ends(chunk)
+    def _row_starts(self, number: int) -> NDArray[np.int64]:
+        """Where each row of a sparse chunk begins among the entries of the chunk, and the end."""
+        begin, end = self._row_range(number)
         file = self.store.mapped("indptr")
         starts: NDArray[np.int64] = np.array(file.array[begin : end + 1])
-        file.done(begin, end)
+        file.have_read(begin, end)
         starts -= starts[0]
         return starts
 
     def _zero_rows(self) -> NDArray[np.uint8]:
         """1 where a row has no direction."""
         zero = np.empty(self.store.shape[0], np.uint8)
-        for begin, end in map(self._ends, range(len(self))):
+        for begin, end in map(self._row_range, range(len(self))):
             if self.store.sparse:
                 indptr = self.store.mapped("indptr")
                 zero[begin:end] = np.diff(indptr.array[begin : end + 1]) == 0
-                indptr.done(begin, end)
+                indptr.have_read(begin, end)
             else:
                 values = self.store.mapped("values")
                 zero[begin:end] = ~values.array[begin:end].any(axis=1)
-                values.done(begin, end)
+                values.have_read(begin, end)
         return zero
-
-    def _buffer(self, name: str, dtype: Any) -> NDArray[Any]:
-        """Memory for the entries of the largest chunk."""
-        return self._buffers[name].view(dtype)
 
     @cached_property
     def _buffers(self) -> dict[str, NDArray[Any]]:
-        if self.store.sparse:
-            largest = max(last - first for first, last in map(self._entries, range(len(self))))
-            return {
-                "features": np.empty(largest, np.int32),
-                "values": np.empty(largest, self.census.dtype),
-            }
-        largest = int(np.diff(self.starts).max()) * self.store.shape[1]
-        return {"values": np.empty(largest, self.census.dtype)}
+        """Memory for the entries of the largest chunk."""
+        if not self.store.sparse:
+            largest = int(np.diff(self.starts).max()) * self.store.shape[1]
+            return {"values": np.empty(largest, self.census.dtype)}
+        ranges = map(self._entry_range, range(len(self)))
+        largest = max(last - first for first, last in ranges)
+        features = np.empty(largest, np.int32)
+        return {"features": features, "values": np.empty(largest, self.census.dtype)}
 
     def _damaged(self, file: str, begin: int, end: int) -> ValueError:
         return ValueError(
@@ -226,7 +224,7 @@ class Chunks:
 
 
 def _starts_of_chunks(store: RowStore, limit: int) -> NDArray[np.int64]:
-    """Where chunks begin whose unit rows take no more than the limit, or are one row."""
+    """Where chunks begin, each with at most ``limit`` bytes of unit rows, or of a single row."""
     n_rows, n_features = store.shape
     if not store.sparse:
         size = max(1, limit // (n_features * store.dtype.itemsize))
@@ -240,6 +238,7 @@ def _starts_of_chunks(store: RowStore, limit: int) -> NDArray[np.int64]:
     entries, rows = max(1, limit // (4 + store.dtype.itemsize)), max(1, limit // 64)
     starts = [0]
     while starts[-1] < n_rows:
-        reach = np.searchsorted(indptr, indptr[starts[-1]] + entries, side="right") - 1
-        starts.append(min(n_rows, starts[-1] + rows, max(starts[-1] + 1, int(reach))))
+        first = starts[-1]
+        fitting = int(np.searchsorted(indptr, indptr[first] + entries, side="right")) - 1
+        starts.append(min(n_rows, first + rows, max(first + 1, fitting)))
     return np.array(starts, np.int64)

@@ -57,11 +57,11 @@ class MappedArray:
         flat = np.frombuffer(self._map, stored, math.prod(shape), self._begin)
         self.array: NDArray[Any] = flat.reshape(shape)
 
-    def soon(self, begin: int, end: int) -> None:
+    def will_read(self, begin: int, end: int) -> None:
         """Elements that will be read next: the system may fetch them meanwhile."""
         self._advise("MADV_WILLNEED", begin, end)
 
-    def done(self, begin: int, end: int) -> None:
+    def have_read(self, begin: int, end: int) -> None:
         """Elements that are not needed for now: they leave the memory of this process, and stay
         in the page cache while the system has room."""
         self._advise("MADV_DONTNEED", begin, end)

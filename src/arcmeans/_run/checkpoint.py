@@ -135,7 +135,7 @@ def restored(
 ) -> _core.native.Centers:
     """The centers of a stored run, for a fresh engine whose next pass is a first one."""
     centers = place_sums(engine.census, midway.centers, in_full=in_full)
-    engine.move(centers, engine.resume(midway.labels))
+    engine.move(centers, engine.resume_after(midway.labels))
     mine, stored = sums_of(engine.census, centers).vectors, midway.centers.vectors
     for name in ("indptr", "indices", "data"):
         if not np.array_equal(getattr(mine, name), getattr(stored, name)):

@@ -39,7 +39,7 @@ class HashContent(Step[tuple[int, int | None]]):
     reads_state = False
 
     def on(self, rows: Rows, state: SeedState) -> tuple[int, int | None]:
-        numbers = np.arange(state.first, state.first + rows.n_rows, dtype=np.uint64)
+        numbers = np.arange(state.first_row, state.first_row + rows.n_rows, dtype=np.uint64)
         numbers = scrambled(numbers, 0)
         hashes = rows.hashes(np.arange(rows.n_rows), state.n_threads)
         of_rows = int(scrambled(hashes ^ numbers, 1).sum(dtype=np.uint64))

@@ -46,13 +46,13 @@ def run(
             objective=objective,
             iterations=iterations,
             stopped=stopped or "callback",
-            used=engine.used(),
+            used=engine.count_used(),
             interrupted=interrupted(),
             error=watch.error,
         )
 
     def midway() -> Midway:
-        before = engine.labels if stopped is None else engine.previous
+        before = engine.labels if stopped is None else engine.previous_labels
         done = iterations if stopped is None else iterations[:-1]
         return Midway(before, sums_of(engine.census, centers), done)
 

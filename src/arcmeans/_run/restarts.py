@@ -69,7 +69,7 @@ def _run(
         random_state = np.random.RandomState(stream)
         beginning = plan.start.begin(place, plan.n_clusters, random_state, in_full)
         if plan.auto:
-            options = auto.settled(options, place, beginning.centers, place.room)
+            options = auto.settled(options, place, beginning.centers, place.state_limit)
     seeded = beginning is not None and beginning.seeded
     with closing(place.engine(plan.n_clusters, options, seeded=seeded)) as engine:
         if beginning is not None:

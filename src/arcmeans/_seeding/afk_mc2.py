@@ -17,19 +17,19 @@ from .. import _core
 from .._centers.placing import empty_centers
 from .._rows.rows import Rows
 from .options import SeedOptions
-from .search import Chosen, Find, Search, Weigh
+from .search import Chosen, Find, Seeding, Weigh
 from .steps import SeedPlace, SeedState, Step
 
 
 @dataclass(frozen=True, eq=False)
-class WeightsOf(Step[NDArray[np.int64]]):
-    """What ``Weigh`` found for some rows."""
+class ChancesOf(Step[NDArray[np.int64]]):
+    """The chances that ``Weigh`` set for some rows."""
 
     reads_entries = False
     which: NDArray[np.int64]
 
     def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
-        return state.search.weights[self.which - state.first]
+        return state.search.chances[self.which - state.first_row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,14 @@ class CountLeft(Step[int]):
 
 @dataclass(frozen=True, eq=False)
 class FindLeft(Step[NDArray[np.int64]]):
-    """Rows among the usable rows of other directions than these, by their places among them."""
+    """Usable rows of other directions than these, by their numbers among all such rows."""
 
     reads_entries = False
     directions: NDArray[np.uint64]
-    at: NDArray[np.int64]
+    drawn: NDArray[np.int64]
 
     def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
-        return _left(rows, state, self.directions)[self.at] + state.first
+        return _left(rows, state, self.directions)[self.drawn] + state.first_row
 
 
 def _left(rows: Rows, state: SeedState, directions: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -77,54 +77,54 @@ def afk_mc2(
     place: SeedPlace, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """The first seed by weight, the others by chains."""
-    search = Search(place, 1, random_state)
+    seeding = Seeding(place, 1, random_state)
     alpha, length = options.alpha, options.chain_length
     by_weight = place.each(Weigh(alpha))  # of rows that no seed is near to
-    first = int(search.find(by_weight, 1, Find)[0])
+    first = int(seeding.find(by_weight, 1, Find)[0])
     size = (n_clusters - 1) * length
     coins = random_state.randint(2, size=size).astype(bool)
-    drawn = search.find(by_weight, size, Find)
-    search.choose(first)
+    drawn = seeding.find(by_weight, size, Find)
+    seeding.choose(first)
     by_distance = place.each(Weigh(alpha))
     total = sum(by_distance)
     if total > 0:
-        drawn[coins] = search.find(by_distance, int(coins.sum()), Find)
+        drawn[coins] = seeding.find(by_distance, int(coins.sum()), Find)
 
     which, at = np.unique(drawn, return_inverse=True)
     rows = place.take(which)
     weights = np.ones(len(which)) if rows.weights is None else rows.weights
     proposal = weights / (place.census.total_weight * place.census.weight_scale)
     if total > 0:
-        proposal = 0.5 * proposal + 0.5 * (_weights_of(place, which) / total)
+        proposal = 0.5 * proposal + 0.5 * (_chances_of(place, which) / total)
     pool = _Pool(rows, which, at.reshape(n_clusters - 1, length), proposal)
-    return _ends_of_chains(search, pool, n_clusters, alpha)
+    return _ends_of_chains(seeding, pool, n_clusters, alpha)
 
 
-def _weights_of(place: SeedPlace, which: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What ``Weigh`` found for rows in ascending order."""
-    at = np.searchsorted(which, place.starts)
+def _chances_of(place: SeedPlace, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The chances that ``Weigh`` set for rows in ascending order."""
+    ends = np.searchsorted(which, place.starts)
     found = [
-        place.at(part, WeightsOf(which[begin:end]))
-        for part, (begin, end) in enumerate(pairwise(at))
+        place.at(number, ChancesOf(which[begin:end]))
+        for number, (begin, end) in enumerate(pairwise(ends))
         if begin < end
     ]
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def _ends_of_chains(search: Search, pool: _Pool, n_clusters: int, alpha: float) -> Chosen:
-    place, random_state = search.place, search.random_state
+def _ends_of_chains(seeding: Seeding, pool: _Pool, n_clusters: int, alpha: float) -> Chosen:
+    place, random_state = seeding.place, seeding.random_state
     directions = pool.rows.hashes(np.arange(pool.rows.n_rows))
     centers = empty_centers(pool.rows, n_clusters, pool.rows.one, in_full=True)
-    seed = search.seed(search.indices[0])
+    seed = seeding.seed(seeding.indices[0])
     for j, chain in enumerate(pool.chains):
         centers.place(j, seed.features, seed.values)
         labels, best = np.empty(len(chain), np.int32), np.empty(len(chain))
         _core.native.nearest(
             pool.rows.native(), centers, chain, n_threads=1, labels=labels, similarities=best
         )
-        search.similarities += (j + 1) * len(chain)
+        seeding.n_similarities += (j + 1) * len(chain)
         far = np.maximum(alpha - best, 0.0)
-        taken = np.array(search.directions, np.uint64)
+        taken = np.array(seeding.directions, np.uint64)
         far[np.isin(directions[chain], taken)] = 0.0
         here = _walk(far, pool.proposal[chain], random_state.random_sample(len(chain)))
         if far[here] > 0:
@@ -133,17 +133,17 @@ def _ends_of_chains(search: Search, pool: _Pool, n_clusters: int, alpha: float) 
             left = place.each(CountLeft(taken))
             if not sum(left):
                 break
-            i = int(search.find(left, 1, partial(FindLeft, taken))[0])
-        seed = search.seed(i)
-        search.note(i, seed)
-    return np.array(search.indices), search
+            i = int(seeding.find(left, 1, partial(FindLeft, taken))[0])
+        seed = seeding.seed(i)
+        seeding.note(i, seed)
+    return np.array(seeding.indices), seeding
 
 
-def _walk(far: NDArray[Any], proposal: NDArray[Any], chance: NDArray[Any]) -> int:
+def _walk(far: NDArray[Any], proposal: NDArray[Any], uniform: NDArray[Any]) -> int:
     """The end of a Metropolis–Hastings walk through candidates drawn from the proposal."""
     here = 0
     for there in range(1, len(far)):
         # Accepted with probability min(1, far′·q / (far·q′)), without dividing.
-        if far[there] * proposal[here] > chance[there] * far[here] * proposal[there]:
+        if far[there] * proposal[here] > uniform[there] * far[here] * proposal[there]:
             here = there
     return here

@@ -56,7 +56,7 @@ def choose_rows(
 ) -> Seeds:
     """Seeds by one of the methods; a warning, and repeated rows, where directions run out."""
     started = time.perf_counter()
-    indices, search = METHODS[method](place, n_clusters, options, random_state)
+    indices, seeding = METHODS[method](place, n_clusters, options, random_state)
     compared = method in COMPARING and len(indices) == n_clusters
     if len(indices) < n_clusters:
         caution(
@@ -65,12 +65,12 @@ def choose_rows(
             ConvergenceWarning,
         )
         indices = np.resize(indices, n_clusters)
-    if search and not compared:
+    if seeding and not compared:
         place.end_seeding()
     return Seeds(
         indices=np.asarray(indices, np.int64),
-        similarities=search.similarities if search else 0,
-        entries=search.entries if search else 0,
+        similarities=seeding.n_similarities if seeding else 0,
+        entries=seeding.n_entries if seeding else 0,
         seconds=time.perf_counter() - started,
         compared=compared,
     )

@@ -18,7 +18,7 @@ from .._rows.rows import Rows
 from .keys import salt, scrambled
 from .options import SeedOptions
 from .plus_plus import plus_plus
-from .search import Chosen, Search
+from .search import Chosen, Seeding
 from .steps import SeedPlace, SeedRows, SeedState, Step
 
 
@@ -30,7 +30,7 @@ class BeginRounds(Step[None]):
     changes_state = True
 
     def on(self, rows: Rows, state: SeedState) -> None:
-        state.best = np.array(state.search.best)
+        state.candidate_similarity = np.array(state.search.best)
         state.candidate = np.zeros(rows.n_rows, np.int64)
 
 
@@ -58,7 +58,7 @@ class Oversample(Step[NDArray[np.int64]]):
     def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
         # Chances by row number and a sum rounded once: the same however the rows are split.
         far = _far(rows, state, self.alpha)
-        return independent_draws(far, state.first, self.salt, self.expected, self.total)
+        return independent_draws(far, state.first_row, self.salt, self.expected, self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,9 @@ class Approach(Step[None]):
         labels = nearest_labels(rows, centers, state.n_threads)
         found = np.empty(rows.n_rows)
         _core.native.own_similarities(rows.native(), centers, labels, state.n_threads, found)
-        nearer = found > state.best
+        nearer = found > state.candidate_similarity
         state.candidate[nearer] = labels[nearer] + self.base
-        state.best[nearer] = found[nearer]
+        state.candidate_similarity[nearer] = found[nearer]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Nearby(Step[NDArray[np.int64]]):
 
 
 def _far(rows: Rows, state: SeedState, alpha: float) -> NDArray[np.float64]:
-    return _weights(rows) * np.maximum(alpha - state.best, 0.0)
+    return _weights(rows) * np.maximum(alpha - state.candidate_similarity, 0.0)
 
 
 def _weights(rows: Rows) -> NDArray[np.float64]:
@@ -108,18 +108,18 @@ def independent_draws(
 ) -> NDArray[np.int64]:
     """Rows, numbered from ``first``, each by itself with probability min(1, expected·far/total)."""
     numbers = np.arange(first, first + len(far), dtype=np.uint64)
-    chance = scrambled(numbers, salt) / 2.0**64
-    return np.flatnonzero(chance * total < expected * far) + first
+    uniform = scrambled(numbers, salt) / 2.0**64
+    return np.flatnonzero(uniform * total < expected * far) + first
 
 
 def kmeans_parallel(
     place: SeedPlace, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """Candidates in rounds, and k-means++ among them."""
-    search = Search(place, 1, random_state)
-    search.choose(search.draw(options.alpha)[0])
+    seeding = Seeding(place, 1, random_state)
+    seeding.choose(seeding.draw(options.alpha)[0])
     alpha, expected = options.alpha, options.oversampling * n_clusters
-    candidates, directions = list(search.indices), list(search.directions)
+    candidates, directions = list(seeding.indices), list(seeding.directions)
     place.each(BeginRounds())
     for _ in range(options.rounds):
         total = float(sum(place.each(FarTotal(alpha))))
@@ -134,25 +134,25 @@ def kmeans_parallel(
         if not len(new):
             continue
         place.each(Approach(pool.take(new), len(candidates)))
-        search.similarities += len(new) * place.census.n_rows
+        seeding.n_similarities += len(new) * place.census.n_rows
         candidates.extend(drawn[new].tolist())
         directions.extend(found[new].tolist())
     nearby = np.sum(place.each(Nearby(len(candidates))), axis=0) / place.census.one
     pool = place.take(np.array(candidates))
     reduced = SeedRows(pool.reweighted(nearby), 1)
     indices, inner = plus_plus(reduced, n_clusters, options, random_state)
-    search.similarities += inner.similarities if inner else 0
+    seeding.n_similarities += inner.n_similarities if inner else 0
     chosen = [candidates[i] for i in indices]
-    return np.array(_topped_up(search, chosen, n_clusters, alpha)), search
+    return np.array(_topped_up(seeding, chosen, n_clusters, alpha)), seeding
 
 
-def _topped_up(search: Search, chosen: list[int], n_clusters: int, alpha: float) -> list[int]:
+def _topped_up(seeding: Seeding, chosen: list[int], n_clusters: int, alpha: float) -> list[int]:
     """Too few candidates: the rest is drawn from all rows."""
     if len(chosen) < n_clusters:
         for i in chosen:
-            if i != search.indices[0]:
-                search.choose(i)
-        while len(chosen) < n_clusters and (drawn := search.draw(alpha)):
-            search.choose(drawn[0])
+            if i != seeding.indices[0]:
+                seeding.choose(i)
+        while len(chosen) < n_clusters and (drawn := seeding.draw(alpha)):
+            seeding.choose(drawn[0])
             chosen.append(drawn[0])
     return chosen

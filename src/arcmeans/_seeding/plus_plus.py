@@ -10,7 +10,7 @@ is kept, and the loop begins with it.
 import numpy as np
 
 from .options import SeedOptions
-from .search import Chosen, Search
+from .search import Chosen, Seeding
 from .steps import SeedPlace
 
 
@@ -18,10 +18,10 @@ def plus_plus(
     place: SeedPlace, n_clusters: int, options: SeedOptions, random_state: np.random.RandomState
 ) -> Chosen:
     """One draw for each seed."""
-    search = Search(place, n_clusters, random_state)
-    while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha)):
-        search.choose(drawn[0])
-    return np.array(search.indices), search
+    seeding = Seeding(place, n_clusters, random_state)
+    while len(seeding.indices) < n_clusters and (drawn := seeding.draw(options.alpha)):
+        seeding.choose(drawn[0])
+    return np.array(seeding.indices), seeding
 
 
 def greedy_plus_plus(
@@ -29,8 +29,8 @@ def greedy_plus_plus(
 ) -> Chosen:
     """Several draws for each seed, of which the best is kept."""
     trials = options.n_local_trials or 2 + int(np.log(n_clusters))
-    search = Search(place, n_clusters * trials, random_state)
-    search.choose(search.draw(options.alpha)[0])
-    while len(search.indices) < n_clusters and (drawn := search.draw(options.alpha, trials)):
-        search.choose_best(list(dict.fromkeys(drawn)), options.alpha)
-    return np.array(search.indices), search
+    seeding = Seeding(place, n_clusters * trials, random_state)
+    seeding.choose(seeding.draw(options.alpha)[0])
+    while len(seeding.indices) < n_clusters and (drawn := seeding.draw(options.alpha, trials)):
+        seeding.choose_among(list(dict.fromkeys(drawn)), options.alpha)
+    return np.array(seeding.indices), seeding

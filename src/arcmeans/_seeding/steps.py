@@ -1,8 +1,8 @@
 """Steps: what the seeding asks of each part of the rows, on the machine that has the part.
 
-A draw from all rows is a draw from the sums of the parts, then from one part. Sums of integers and
-of fractions do not depend on the parts, so neither does the draw. A step is a value: it can be sent
-to another machine, kept in a log and done again. Rows are named by their numbers among all rows.
+A step is a value: it can be sent to another machine, kept in a log and done again. Its answers, one
+a part, are put together where the seeding runs: in integers and fractions, which do not depend on
+the parts. Rows in answers are named by their numbers among all rows.
 """
 
 from abc import ABC, abstractmethod
@@ -23,63 +23,62 @@ Answer = TypeVar("Answer")
 class SeedState:
     """What the seeding keeps of one part between two steps. The rows themselves lie elsewhere."""
 
-    first: int
-    """The number of the first row of the part."""
+    first_row: int
+    """The number of the first row of the part among all rows."""
     n_threads: int
-    postings: bool = True
-    """Whether the search may keep posting lists, which take as much memory as the rows."""
+    may_use_posting_lists: bool = True
+    """Posting lists take as much memory as the rows."""
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-    """Of the direction of each row."""
+    """The hash of the direction of each row."""
     compared: list[NDArray[np.float64]] = field(default_factory=list)
     """The similarities of all rows to each candidate for the next seed."""
-    best: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """Of k-means||: the similarity of each row to the candidate most similar to it."""
     candidate: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """Of k-means||: the number of that candidate."""
-    running: _core.native.SeedSearch | None = None
-    """The search of the core, once there is one."""
+    """For k-means||: which candidate is most similar to each row."""
+    candidate_similarity: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """For k-means||: the similarity of each row to that candidate."""
+    search_or_none: _core.native.SeedSearch | None = None
+    """The seed search of the part; None before the step ``Begin``."""
 
     @property
     def search(self) -> _core.native.SeedSearch:
-        """The similarities of all rows to the seeds so far."""
-        assert self.running is not None, "the seeding begins with the step Begin"
-        return self.running
+        assert self.search_or_none is not None, "the seeding begins with the step Begin"
+        return self.search_or_none
 
     def fresh(self) -> "SeedState":
         """The state before any step."""
-        return SeedState(self.first, self.n_threads, self.postings)
+        return SeedState(self.first_row, self.n_threads, self.may_use_posting_lists)
 
 
 class Step(ABC, Generic[Answer]):
     """A step of the seeding, with an answer of one type."""
 
     reads_entries: ClassVar[bool] = True
-    """Whether the step reads entries of rows. If not, they need not be at hand."""
+    """Whether the step reads entries of rows. If not, it gets rows without their entries."""
     reads_state: ClassVar[bool] = True
-    """Whether the answer depends on the steps before."""
+    """Whether the answer, or the change of the state, depends on the state."""
     changes_state: ClassVar[bool] = False
-    """Whether steps after it depend on this one: done again in order, such steps bring the state
-    of a part back."""
+    """Whether the step changes the state. A state that is lost is made again by all steps so far
+    that do, in their order."""
 
     @abstractmethod
     def on(self, rows: Rows, state: SeedState) -> Answer:
-        """Does the step on one part, whose rows and state are given."""
+        """Does the step on one part."""
 
     @classmethod
     def begins_anew(cls) -> bool:
-        """Whether what was kept before the step is of no account after it."""
+        """Whether the step replaces the state, so that no step before it matters any more."""
         return cls.changes_state and not cls.reads_state
 
 
 @dataclass(frozen=True)
 class FirstPass:
-    """What the first pass would find, known from the seeding."""
+    """What the first pass would find, known from the seeding, by the reference similarity."""
 
     labels: NDArray[np.int32]
     best: NDArray[np.float64]
-    """The similarity of each row to its seed."""
+    """The similarity of each row to the seed of its label."""
     second: NDArray[np.float64]
-    """The largest similarity to any other seed."""
+    """The largest similarity of each row to any other seed."""
 
     def of(self, which: NDArray[np.int64]) -> "FirstPass":
         """The same for some of the rows."""
@@ -96,8 +95,8 @@ class SeedPlace(PlacedRows, Protocol):
     def each(self, step: Step[Answer]) -> list[Answer]:
         """Does a step on every part; the answers in the order of the parts."""
 
-    def at(self, part: int, step: Step[Answer]) -> Answer:
-        """Does a step on one part. The step should not change the state of the part."""
+    def at(self, number: int, step: Step[Answer]) -> Answer:
+        """Does a step on the part of this number. The step must not change the state."""
 
     def end_seeding(self) -> None:
         """Drops what the seeding keeps of the parts."""
@@ -117,7 +116,7 @@ class SeedRows:
     def each(self, step: Step[Answer]) -> list[Answer]:
         return [step.on(self.rows, self._state)]
 
-    def at(self, part: int, step: Step[Answer]) -> Answer:
+    def at(self, number: int, step: Step[Answer]) -> Answer:
         return step.on(self.rows, self._state)
 
     def end_seeding(self) -> None:

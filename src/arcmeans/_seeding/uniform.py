@@ -34,7 +34,7 @@ class Smallest(Step[tuple[NDArray[np.uint64], NDArray[np.int64]]]):
             some = np.flatnonzero(keys <= limit) if taken else np.empty(0, np.int64)
             distinct, first = np.unique(keys[some], return_index=True)
             if len(distinct) >= self.count or taken == len(keys):
-                return distinct[: self.count], usable[some[first[: self.count]]] + state.first
+                return distinct[: self.count], usable[some[first[: self.count]]] + state.first_row
             taken *= 4
 
 

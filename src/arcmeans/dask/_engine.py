@@ -1,8 +1,9 @@
-"""The passes of the loop over partitions on the workers of a Dask cluster.
+"""The engine over partitions on the workers of a Dask cluster; the loop asks it on the client.
 
-Once an iteration each worker gets the change of the sums and moves its own copy of the centers by
-it; integers, so all copies stay the same. The changes that the partitions report come back summed
-up over a tree.
+Each iteration, each worker gets the sum changes of all rows and moves its own copy of the centers
+by them: they are integers, so all copies have the same bits. The workers make the pass, and the
+reports of the partitions come back added up over a tree of tasks. What a worker lost is made again
+(``_rebuild``), and the question is asked again.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +16,7 @@ from dask import delayed
 from .. import _core
 from .._algorithms.options import EngineOptions
 from .._centers.wire import Changes, add, from_arrays, to_arrays
-from .._engines.parts import fingerprint_of
-from .._engines.relocation import Candidates, chosen
+from .._engines.relocation import Offer, relocation_of
 from .._rows.census import Census
 from . import _pass_tasks
 from ._blocks import lazy_array
@@ -26,7 +26,7 @@ from ._tasks import ATTEMPTS, unstable
 from ._versions import Versions
 
 BRANCHES = 4
-"""How many results one task adds up."""
+"""How many reports one task adds up."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Traffic:
     """The bytes of arrays that one pass sent."""
 
     to_workers: int
-    """The centers or their change, once for each worker."""
+    """The update, once for each worker."""
     between_workers: int
-    """Changes on their way up the tree."""
+    """Sum changes on their way up the tree."""
     to_client: int
-    """The change of all."""
+    """The sum changes of all rows."""
 
 
 class DaskEngine:
-    """Engines on the workers, one for each partition."""
+    """Passes over all partitions. ``PassEngine`` says what methods without a docstring promise."""
 
     def __init__(self, partitions: Partitions, n_clusters: int, options: EngineOptions) -> None:
         self.n_clusters = n_clusters
@@ -51,17 +51,18 @@ class DaskEngine:
         self._partitions = partitions
         self._versions = Versions(partitions.census, options.n_threads)
         self._described = [
-            Partition(partitions.token, i, int(first), n_clusters, options)
-            for i, first in enumerate(partitions.starts[:-1])
+            Partition(partitions.fit_id, number, first_row, n_clusters, options)
+            for number, first_row in enumerate(partitions.starts[:-1].tolist())
         ]
-        self._pending: Any = None
-        """The task that sums up the next pass, where the workers are at it already."""
+        """What the tasks on each partition get to know of it."""
+        self._begun_pass: Any = None
+        """The root task of the next pass, where ``move`` has begun it already."""
         self._last: PassReport | None = None
         self._changes: _core.native.SumChanges | None = None
-        """Those of the last pass, once someone asked for them."""
+        """The sum changes of the last pass, once someone asked for them."""
 
     def adopt(self) -> None:
-        """Takes over what the seeding learned of the partitions, as far as it is not lost."""
+        """Takes the first pass of each partition from the seeding, where that is not lost."""
         self._partitions.ask(lambda: self._on_each(_pass_tasks.adopt))
 
     @property
@@ -81,69 +82,74 @@ class DaskEngine:
         self._last = report = self._pass()
         self._versions.end_pass()
         self._changes = None
-        for part, owner in report.owners.items():
-            self._partitions.owners[part] = owner
-        self._count(report)
-        work = _core.native.Work()
-        for name, value in report.work.items():
-            setattr(work, name, value)
-        return work
+        for number, owner in report.owners.items():
+            self._partitions.owners[number] = owner
+        self._count_traffic(report)
+        return _core.native.Work.of(report.work)
 
     def _pass(self) -> PassReport:
+        """The report of the pass of the last update, which may be done already."""
+        lost: Sequence[int] = ()
         for _ in range(ATTEMPTS):
-            report: PassReport = self._partitions.ask(self._root)
-            if not report.lost:
-                return report
-            self._rebuild(report.lost)
-        raise unstable(report.lost)
+            answer: PassReport | Lost = self._partitions.ask(self._root)
+            if not isinstance(answer, Lost):
+                return answer
+            lost = answer.numbers
+            self._rebuild(lost)
+        raise unstable(lost)
 
     def _root(self) -> Any:
-        """The task that sums up the pass: the one that goes on already, or a new one."""
-        root, self._pending = self._pending, None
-        return self._begun() if root is None else root
+        """The task whose result is the report of all partitions: ``_begun_pass``, or a new one."""
+        root, self._begun_pass = self._begun_pass, None
+        return self._begin_pass() if root is None else root
 
-    def _begun(self) -> Any:
+    def _begin_pass(self) -> Any:
+        """Sends the tasks of a pass, with those that add up the reports; returns the root task."""
         update = self._partitions.share(self._versions.update)
-        found = self._on_each(_pass_tasks.assign, update, self._partitions.shared_census)
+        passes = self._on_each(_pass_tasks.assign, update, self._partitions.shared_census)
         by_owner: dict[str, list[Any]] = {}
-        for owner, task in zip(self._partitions.owners, found, strict=True):
+        for owner, task in zip(self._partitions.owners, passes, strict=True):
             by_owner.setdefault(owner, []).append(task)
-        level = []  # first what is on one worker, then from worker to worker
+        level = []  # first the reports of each worker are added up there, then those of workers
         for owner, tasks in by_owner.items():
-            part = self._partitions.owners.index(owner)
-            level += [self._summed(tasks[i : i + BRANCHES], part) for i in _steps(tasks)]
+            level += self._added_up(tasks, self._partitions.owners.index(owner))
             tasks.clear()
         while len(level) > 1:
-            level = [self._summed(level[i : i + BRANCHES], None) for i in _steps(level)]
+            level = self._added_up(level, None)
         return level[0]
 
-    def _summed(self, reports: Sequence[Any], part: int | None) -> Any:
+    def _added_up(self, reports: Sequence[Any], number: int | None) -> list[Any]:
+        """Tasks that add up ``BRANCHES`` reports each, on the owner of a partition or anywhere."""
         n_features = self.census.n_features
-        return self._partitions.submit(part, _pass_tasks.reduce, list(reports), n_features)
-
-    def _on_each(self, task: Callable[..., Any], *arguments: Any) -> list[Any]:
-        partitions = self._partitions
         return [
-            partitions.submit(i, task, rows, described, *arguments)
-            for i, (rows, described) in enumerate(
-                zip(partitions.rows, self._described, strict=True)
+            self._partitions.submit(
+                number, _pass_tasks.reduce, reports[i : i + BRANCHES], n_features
             )
+            for i in range(0, len(reports), BRANCHES)
         ]
 
-    def _count(self, report: PassReport) -> None:
+    def _on_each(self, task: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """A task on every partition, on its owner."""
+        partitions = self._partitions
+        return [
+            partitions.submit(described.number, task, rows, described, *arguments)
+            for rows, described in zip(partitions.rows, self._described, strict=True)
+        ]
+
+    def _count_traffic(self, report: PassReport) -> None:
         update = self._versions.update
         sent = update.changes or update.snapshot
         assert sent is not None
         self.traffic.append(
             Traffic(
                 to_workers=sent.nbytes * len(set(report.owners.values())),
-                between_workers=sum(report.received.values()),
+                between_workers=report.received,
                 to_client=report.changes.nbytes if report.changes else 0,
             )
         )
 
     def fingerprint(self) -> int:
-        return fingerprint_of([self.report.fingerprint])
+        return self.report.fingerprint
 
     def sum_changes(self) -> _core.native.SumChanges:
         if self._changes is None:
@@ -155,121 +161,116 @@ class DaskEngine:
         return self._changes
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
-        if self._versions.last == 0:  # centers of a checkpoint; the first pass sends them whole
+        if self._versions.last == 0:  # a resumed run: the first pass sends a snapshot
             centers.move(changes, self._n_threads)
             return
         sent = self.report.changes
-        if self._versions.relocated is not None or sent is None:
+        if self._versions.relocation is not None or sent is None:
             sent = to_arrays(changes, self.n_clusters)
         before = self._versions.next(sent)
-        self._pending = self._partitions.ask_later(self._begun)
-        # While the workers are at the next pass.
+        self._begun_pass = self._partitions.ask_later(self._begin_pass)
+        # The workers are at the next pass while the centers of the loop move.
         centers.move(changes, self._n_threads)
-        self._versions.follow(before, changes)
+        self._versions.moved(before, changes)
 
     # --- Clusters without rows.
 
     def relocate(self, centers: _core.native.Centers) -> int:
         sizes = self.report.sizes
-        empty = int(np.count_nonzero(sizes == 0))
-        if not empty:
+        n_empty = int(np.count_nonzero(sizes == 0))
+        if not n_empty:
             return 0
         version = self._versions.last
-        offered = self._candidates(version, empty + self.n_clusters)
-        rows, labels = chosen(sizes, offered)
-        if not len(rows):
-            return 0
-        self._versions.relocated = rows, labels
-        known = {
-            int(row): label
-            for part in offered
-            for row, label in zip(part.rows, part.labels, strict=True)
-        }
-        before = np.array([known[int(row)] for row in rows], np.int32)
-        taken = self._partitions.take(rows).native()
-        self.sum_changes().collect(taken, before, labels, self._n_threads, add=True)
-        self._partitions.ask(lambda: self._on_each(_pass_tasks.give, version, (rows, labels)))
-        return len(rows)
+        relocation = relocation_of(sizes, self._offers(version, n_empty + self.n_clusters))
+        if relocation.rows.size:
+            self._versions.relocation = relocation
+            rows = self._partitions.take(relocation.rows).native()
+            before, after = relocation.before, relocation.labels
+            self.sum_changes().collect(rows, before, after, self._n_threads, add=True)
+            self._partitions.ask(lambda: self._on_each(_pass_tasks.relabel, version, relocation))
+        return len(relocation.rows)
 
-    def _candidates(self, version: int, count: int) -> list[Candidates]:
-        """What each partition offers after the last pass, made again where it was lost."""
+    def _offers(self, version: int, count: int) -> list[Offer]:
+        """What each partition offers after the last pass, whose states are rebuilt where lost."""
         for _ in range(ATTEMPTS):
-            found: list[Candidates | Lost] = self._partitions.ask(
-                lambda: self._on_each(_pass_tasks.candidates, version, count)
+            found: list[Offer | Lost] = self._partitions.ask(
+                lambda: self._on_each(_pass_tasks.offer, version, count)
             )
-            lost = [answer.part for answer in found if isinstance(answer, Lost)]
+            lost = [n for answer in found if isinstance(answer, Lost) for n in answer.numbers]
             if not lost:
                 return [answer for answer in found if not isinstance(answer, Lost)]
             self._rebuild(lost)
             self._pass()
         raise unstable(lost)
 
-    def used(self) -> int:
+    def count_used(self) -> int:
         return int(np.count_nonzero(self.report.sizes))
 
-    # --- What was lost, and what is taken up.
+    # --- States that were lost, and a run that is resumed.
 
-    def resume(self, labels: Any) -> _core.native.SumChanges:
+    def resume_after(self, labels: Any) -> _core.native.SumChanges:
         self._versions.resumed = np.asarray(labels)
         self._described = [replace(each, resumed=True) for each in self._described]
         total = _core.native.SumChanges(self.n_clusters)
-        for part in range(len(self._partitions)):  # one after another: each may be as large as all
-            (changes,) = self._rebuild([part])
-            add(total, changes, self.census.n_features, self._n_threads)
+        for number in range(
+            len(self._partitions)
+        ):  # in turn: each sum may be as large as the total
+            (sums,) = self._rebuild([number])
+            add(total, sums, self.census.n_features, self._n_threads)
         return total
 
     def _rebuild(self, lost: Sequence[int]) -> list[Changes]:
-        """Makes the states of partitions again, as they were before the pass that goes on."""
+        """Makes the states of partitions as they were before the pass of the last update."""
         self._partitions.find_owners(lost)
-        basis = self._versions.before_this_pass()
-        found: list[Changes] = self._partitions.ask(
+        basis = self._versions.before_update()
+        sums: list[Changes] = self._partitions.ask(
             lambda: self._on_basis(_pass_tasks.rebuild, basis, lost)
         )
-        return found
+        return sums
 
     def _on_basis(
         self,
         task: Callable[..., Any],
         basis: Basis,
-        parts: Sequence[int],
+        numbers: Sequence[int],
         *,
         elsewhere: bool = False,
     ) -> list[Any]:
-        """A task on partitions that begins with a basis; each gets its own labels of it."""
+        """A task on some partitions that begins with a basis; each gets its own labels of it."""
         partitions = self._partitions
         shared = partitions.share(basis) if basis.labels is None else None
         return [
             partitions.submit(
-                i,
+                number,
                 task,
-                partitions.rows[i],
-                self._described[i],
-                self._of_part(basis, i) if shared is None else shared,
+                partitions.rows[number],
+                self._described[number],
+                self._of_partition(basis, number) if shared is None else shared,
                 partitions.shared_census,
                 elsewhere=elsewhere,
             )
-            for i in parts
+            for number in numbers
         ]
 
-    def _of_part(self, basis: Basis, part: int) -> Basis:
+    def _of_partition(self, basis: Basis, number: int) -> Basis:
         assert basis.labels is not None
-        here = slice(*self._partitions.starts[part : part + 2])
+        here = slice(*self._partitions.starts[number : number + 2])
         return replace(basis, labels=basis.labels[here])
 
     # --- Labels.
 
     @property
     def labels(self) -> Any:
-        return self._labels_after(self._versions.after_last_pass())
+        return self._labels_of(self._versions.after_last_pass())
 
     @property
-    def previous(self) -> Any:
-        return self._labels_after(self._versions.before_last_pass())
+    def previous_labels(self) -> Any:
+        return self._labels_of(self._versions.before_last_pass())
 
-    def _labels_after(self, basis: Basis) -> Any:
-        """A lazy array in the chunks of X. Its blocks are there, and can be made again."""
+    def _labels_of(self, basis: Basis) -> Any:
+        """The labels of a basis: a lazy array in the chunks of X, whose blocks are made already."""
         partitions = self._partitions
-        # A worker may be gone by the time its block is asked for.
+        # Made elsewhere too: an owner may be gone by the time its block is asked for.
         tasks = partitions.settled(
             lambda: self._on_basis(
                 _pass_tasks.labels, basis, range(len(partitions)), elsewhere=True
@@ -280,11 +281,7 @@ class DaskEngine:
 
     def close(self) -> None:
         """Has the workers forget the run."""
-        if self._pending is not None:
-            self._pending.cancel()
-            self._pending = None
-        self._partitions.forget(run=True)
-
-
-def _steps(tasks: Sequence[Any]) -> range:
-    return range(0, len(tasks), BRANCHES)
+        if self._begun_pass is not None:
+            self._begun_pass.cancel()
+            self._begun_pass = None
+        self._partitions.forget(only_run=True)

@@ -1,4 +1,7 @@
-"""What the client and the workers send each other about a fit: small records of arrays."""
+"""What the client and the workers send each other about a fit: small records of arrays.
+
+The glossary ("On a cluster") defines version, update, snapshot, basis, owner and lost.
+"""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,54 +12,54 @@ from numpy.typing import NDArray
 
 from .._algorithms.options import EngineOptions
 from .._centers.wire import Changes, Snapshot
+from .._engines.relocation import Relocation
 from .._rows.census import Census, Summary
 from .._rows.rows import Rows
-
-Relocated = tuple[NDArray[np.int64], NDArray[np.int32]]
-"""Rows that went to clusters without any, and their labels."""
 
 
 @dataclass(frozen=True)
 class Partition:
     """The partition that a task of the passes works on, and what it needs to know of the fit."""
 
-    token: str
-    """The fit."""
-    part: int
-    first: int
-    """The number of the partition's first row."""
+    fit_id: str
+    number: int
+    first_row: int
+    """The number of the partition's first row among all rows."""
     n_clusters: int
     options: EngineOptions
     resumed: bool = False
-    """Whether the labels before the first pass are given."""
+    """Whether the run has labels before its first pass: only ``rebuild`` makes such a state."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The answer of a worker that does not have what the task needs."""
+    """The answer of a task whose worker does not have what the task needs."""
 
-    part: int
+    numbers: tuple[int, ...]
+    """The partitions it was asked about."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """What takes the centers of a worker to the next version."""
+    """What takes the centers of a worker to ``version``: a snapshot, or how the sums change."""
 
     version: int
-    """1 for the centers of the first pass."""
     snapshot: Snapshot | None = None
     changes: Changes | None = None
 
 
 @dataclass(frozen=True)
 class Basis:
-    """From what the labels before a pass follow: nothing, labels given, or centers."""
+    """From what the labels after the pass of a version follow, rows aside.
+
+    Version 0, before the first pass: the labels of a run that was resumed, or no label at all.
+    Later versions: a full pass with the snapshot, and then the relocation.
+    """
 
     version: int
     snapshot: Snapshot | None = None
     labels: NDArray[np.int32] | None = None
-    """Of the partition, where the run was taken up from a checkpoint."""
-    relocated: Relocated | None = None
+    relocation: Relocation | None = None
 
 
 @dataclass(frozen=True)
@@ -64,15 +67,16 @@ class PassReport:
     """What a pass over one or more partitions did."""
 
     changes: Changes | None
-    work: dict[str, int]
+    """None where no label changed."""
+    work: list[int]
+    """The counts of ``Work``."""
     sizes: NDArray[np.int64]
+    """How many usable rows each cluster has."""
     fingerprint: int
     owners: dict[int, str]
-    """The worker that has each partition."""
-    received: dict[str, int]
-    """The bytes of changes that travelled between workers to be added up, for each worker that
-    got any."""
-    lost: tuple[int, ...] = ()
+    """The address of the owner of each partition."""
+    received: int
+    """The bytes of changes that travelled between workers to be added up."""
 
 
 def _size(value: Any) -> int:
@@ -81,4 +85,6 @@ def _size(value: Any) -> int:
 
 
 # Dask does not look inside, and would place and spill rows as if they took no memory.
-sizeof.register((Rows, Census, Summary, Changes, Snapshot, Update, Basis, PassReport), _size)
+sizeof.register(
+    (Rows, Census, Summary, Changes, Snapshot, Relocation, Update, Basis, PassReport), _size
+)

@@ -52,25 +52,19 @@ class Partitions(Tasks):
     def close(self) -> None:
         """Has the workers forget the fit."""
         self.rows = []
-        self.forget(run=False)
+        self.forget(only_run=False)
 
     def take(self, which: NDArray[np.int64]) -> Rows:
         """Some rows, in this order."""
-        parts = np.searchsorted(self.starts, which, side="right") - 1
-        asked = np.unique(parts).tolist()
-        mine = [which[parts == part] - self.starts[part] for part in asked]
-
-        def tasks() -> list[Any]:
-            return [
-                self.submit(part, Rows.take, self.rows[part], places)
-                for part, places in zip(asked, mine, strict=True)
-            ]
-
-        found: list[Rows] = self.ask(tasks)
-        order = np.argsort(parts, kind="stable")
-        places = np.empty(len(which), np.int64)
-        places[order] = np.arange(len(which))
-        return concatenated(found).take(places)
+        numbers = np.searchsorted(self.starts, which, side="right") - 1
+        asked = {n: which[numbers == n] - self.starts[n] for n in np.unique(numbers).tolist()}
+        found: list[Rows] = self.ask(
+            lambda: [self.submit(n, Rows.take, self.rows[n], rows) for n, rows in asked.items()]
+        )
+        # ``found`` goes by partitions; back to the order of ``which``.
+        position = np.empty(len(which), np.int64)
+        position[np.argsort(numbers, kind="stable")] = np.arange(len(which))
+        return concatenated(found).take(position)
 
     def _prepare(self) -> None:
         """Each block is checked and summed up; then all are made ready by the census."""

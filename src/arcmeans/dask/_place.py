@@ -1,6 +1,6 @@
 """The place of rows on a Dask cluster: steps of the seeding on partitions, and the engine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +22,7 @@ from ._tasks import ATTEMPTS, unstable
 class DaskPlace:
     """Rows on the workers: the parts are partitions."""
 
-    room = None
+    state_limit = None
     in_this_process = False
     passes_here = False
 
@@ -39,8 +39,8 @@ class DaskPlace:
         return self._partitions.take(which)
 
     def pieces(self) -> Iterator[tuple[slice, Rows]]:
-        for part, (begin, end) in enumerate(pairwise(self.starts.tolist())):
-            (rows,) = self._partitions.ask(lambda part=part: [self._partitions.rows[part]])  # type: ignore[misc]
+        for number, (begin, end) in enumerate(pairwise(self.starts.tolist())):
+            (rows,) = self._partitions.ask(lambda n=number: [self._partitions.rows[n]])  # type: ignore[misc]
             yield slice(begin, end), rows
 
     # --- Seeding.
@@ -53,51 +53,43 @@ class DaskPlace:
             self._log.append(step)
         return found
 
-    def at(self, part: int, step: Step[Answer]) -> Answer:
-        return self._answers(step, [part])[0]
+    def at(self, number: int, step: Step[Answer]) -> Answer:
+        return self._answers(step, [number])[0]
 
     def _answers(self, step: Step[Answer], asked: Sequence[int]) -> list[Answer]:
-        """A step on some partitions; where what it needs is lost, it is made again first."""
-        partitions = self._partitions
-
-        def tasks(parts: Sequence[int]) -> list[Any]:
-            done = len(self._log)
-            return [
-                partitions.submit(p, seed_step, partitions.rows[p], *self._where(p), done, step)
-                for p in parts
-            ]
-
-        answers = dict(zip(asked, partitions.ask(lambda: tasks(asked)), strict=True))
+        """A step on some partitions; states that are lost are first made again from the log."""
+        answers = dict(zip(asked, self._ask(seed_step, asked, len(self._log), step), strict=True))
         for _ in range(ATTEMPTS):
-            lost = [p for p, answer in answers.items() if isinstance(answer, Lost)]
+            lost = [number for number, answer in answers.items() if isinstance(answer, Lost)]
             if not lost:
                 return list(answers.values())
-            partitions.find_owners(lost)
-            self._replay(lost)
-            again = partitions.ask(lambda lost=lost: tasks(lost))  # type: ignore[misc]
+            self._partitions.find_owners(lost)
+            self._ask(replay, lost, self._log)
+            again = self._ask(seed_step, lost, len(self._log), step)
             answers.update(zip(lost, again, strict=True))
         raise unstable(lost)
 
-    def _replay(self, lost: Sequence[int]) -> None:
-        """Does all steps again on partitions whose states were lost."""
-        partitions = self._partitions
-        partitions.ask(
-            lambda: [
-                partitions.submit(p, replay, partitions.rows[p], *self._where(p), self._log)
-                for p in lost
+    def _ask(self, task: Callable[..., Any], numbers: Sequence[int], *arguments: Any) -> list[Any]:
+        """The results of a task of the seeding on some partitions."""
+        partitions, starts = self._partitions, self.starts
+
+        def tasks() -> list[Any]:
+            return [
+                partitions.submit(
+                    n, task, partitions.rows[n], partitions.fit_id, n, int(starts[n]), *arguments
+                )
+                for n in numbers
             ]
-        )
+
+        return list(partitions.ask(tasks))
 
     def end_seeding(self) -> None:
         partitions = self._partitions
-        parts = range(len(partitions))
+        numbers = range(len(partitions))
         partitions.ask(
-            lambda: [partitions.submit(p, end_seeding, partitions.token, p) for p in parts]
+            lambda: [partitions.submit(n, end_seeding, partitions.fit_id, n) for n in numbers]
         )
         self._log = []
-
-    def _where(self, part: int) -> tuple[str, int, int]:
-        return self._partitions.token, part, int(self.starts[part])
 
     # --- Passes.
 

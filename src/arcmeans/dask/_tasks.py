@@ -1,8 +1,8 @@
-"""Tasks on the workers of a Dask cluster, each on the worker that owns its partition.
+"""Tasks on the workers of a Dask cluster, each on the owner of its partition.
 
-A partition belongs to a worker, the one that Dask gave its rows to unless that has more than its
-share. The worker keeps what is known of the partition, and its tasks run there and nowhere else;
-if it goes, they are sent to another.
+The owner is the worker that Dask gave the rows of the partition to, unless that worker owns its
+share already. It keeps the states of the partition (``_kept.py``), so the tasks run there and
+nowhere else. If it goes, the partition gets another owner.
 """
 
 import math
@@ -19,13 +19,14 @@ import dask
 from distributed import Client, get_client, wait
 from distributed.comm import CommClosedError
 
-from . import _resident
+from . import _kept
 
 WATCH_SECONDS = 0.5
 """Between two looks at whether there still are the workers that tasks were sent to."""
 ATTEMPTS = 5
 """To get an answer from a cluster that loses workers or connections."""
 LOST = ("cancelled", "lost")
+"""The status of a task whose result Dask cannot give."""
 GONE = (CancelledError, CommClosedError, TimeoutError, OSError)
 """What a client raises when work was lost with its worker or with the connection."""
 
@@ -52,12 +53,12 @@ class Tasks(ABC):
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.token = f"0{uuid.uuid4().hex[:11]}"
+        self.fit_id = f"0{uuid.uuid4().hex[:11]}"
         self.rows: list[Any] = []
         """The unit rows of each partition, on the workers; none before they are made."""
         self.owners: list[str] = []
-        """The worker of each partition."""
-        self._numbers = count()
+        """The address of the owner of each partition."""
+        self._counter = count()
 
     @abstractmethod
     def restore_rows(self) -> None:
@@ -65,24 +66,24 @@ class Tasks(ABC):
 
     def submit(
         self,
-        part: int | None,
-        step: Callable[..., Any],
+        number: int | None,
+        function: Callable[..., Any],
         *arguments: Any,
         elsewhere: bool = False,
     ) -> Any:
-        """A task, on the worker that has the partition; None: wherever Dask likes.
+        """A task, on the owner of the partition with this number; None: wherever Dask likes.
 
-        With ``elsewhere`` Dask may move it: it then has to do without what that worker knows.
+        With ``elsewhere`` Dask may run it on another worker, where it finds no state.
         """
         where: dict[str, Any] = {}
-        if part is not None:
-            where = {"workers": [self.owners[part]], "allow_other_workers": elsewhere}
-        return self.client.submit(step, *arguments, key=self.key(step), pure=False, **where)
+        if number is not None:
+            where = {"workers": [self.owners[number]], "allow_other_workers": elsewhere}
+        return self.client.submit(function, *arguments, key=self.key(function), pure=False, **where)
 
-    def key(self, step: Callable[..., Any]) -> str:
+    def key(self, function: Callable[..., Any]) -> str:
         """A name for a task; the dashboard shows its first words."""
-        name = step.__name__.replace("_", "-")
-        return f"arcmeans-{name}-{self.token}-{next(self._numbers)}"
+        name = function.__name__.replace("_", "-")
+        return f"arcmeans-{name}-{self.fit_id}-{next(self._counter)}"
 
     def share(self, value: Any) -> Any:
         """A value that every worker gets once: a task of one, whose result the others fetch.
@@ -162,18 +163,18 @@ class Tasks(ABC):
         scheduler = getattr(self.client, "scheduler", None)
         return str(getattr(scheduler, "address", None) or getattr(self.client, "_start_arg", "?"))
 
-    def forget(self, *, run: bool) -> None:
-        """Has the workers forget the run, or the whole fit."""
+    def forget(self, *, only_run: bool) -> None:
+        """Has the workers forget the fit, or only its run."""
         with suppress(Exception):  # a cluster that is gone has forgotten
             if self.client.status == "running":
-                self.client.run(_resident.forget, self.token, run, on_error="ignore")
+                self.client.run(_kept.forget, self.fit_id, only_run, on_error="ignore")
 
-    def find_owners(self, parts: Sequence[int]) -> None:
-        """A worker for each partition whose own is gone: one that has its rows and not too many."""
+    def find_owners(self, numbers: Sequence[int]) -> None:
+        """An owner for each of these partitions whose owner is gone; see ``share_out``."""
         threads = self.client.nthreads()
         if threads:
-            holders = self.client.who_has([self.rows[p] for p in parts])
-            having = {p: holders.get(self.rows[p].key, ()) for p in parts}
+            holders = self.client.who_has([self.rows[number] for number in numbers])
+            having = {n: holders.get(self.rows[n].key, ()) for n in numbers}
             share_out(self.owners, having, threads)
 
 
@@ -185,21 +186,25 @@ def _sent(value: Any) -> Any:
 def share_out(
     owners: list[str], having: Mapping[int, Sequence[str]], threads: Mapping[str, int]
 ) -> None:
-    """Gives partitions without a worker to those that have them, up to a fair share of all.
+    """Gives partitions whose owner is gone to workers that have their rows, up to a fair share.
 
-    What is left over goes where there is least to do; its rows are fetched from elsewhere.
+    ``having`` are the workers that have the rows of each partition, ``threads`` the threads of each
+    worker. Partitions that are left over go to the worker with the least to do, which has to fetch
+    the rows.
     """
     share = len(owners) / sum(threads.values())
-    load = {w: owners.count(w) for w in threads}
-    homeless = [p for p in having if owners[p] not in threads]
+    load = {worker: owners.count(worker) for worker in threads}
+    homeless = [number for number in having if owners[number] not in threads]
     for fair in (True, False):
-        for p in homeless:
-            if owners[p] in threads:
+        for number in homeless:
+            if owners[number] in threads:
                 continue
-            able = [w for w in having[p] if w in load and load[w] < math.ceil(share * threads[w])]
+            able = [
+                w for w in having[number] if w in load and load[w] < math.ceil(share * threads[w])
+            ]
             if able or not fair:
-                owners[p] = min(able or load, key=lambda w: load[w] / threads[w])
-                load[owners[p]] += 1
+                owners[number] = min(able or load, key=lambda w: load[w] / threads[w])
+                load[owners[number]] += 1
 
 
 def unstable(lost: Sequence[int]) -> ConnectionError:
