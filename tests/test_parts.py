@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arcmeans import _core
 from arcmeans._algorithms.options import EngineOptions
 from arcmeans._centers.placing import place_rows
-from arcmeans._centers.wire import from_arrays, placed, snapshot, to_arrays
+from arcmeans._centers.wire import centers_from, changes_from_arrays, changes_to_arrays, snapshot_of
 from arcmeans._engines.equal_rows import EqualRowsEngine
 from arcmeans._engines.places import MemoryPlace
 from arcmeans._rows.blocks import summarize
@@ -46,7 +46,7 @@ def collected(rows, previous, labels, k):
 
 
 def entries(changes, k):
-    found = to_arrays(changes, k)
+    found = changes_to_arrays(changes, k)
     return [a.tolist() for a in (found.rows, found.touched, found.starts, found.features)] + [
         found.values.tolist()
     ]
@@ -63,12 +63,12 @@ def test_changes_of_parts_add_up(dense):
     for here in (slice(0, 120), slice(120, 120), slice(120, 300)):
         part = rows_of_part(rows_of(X, here, dense), census_like(rows), None, 1)
         changes = collected(part, previous[here], labels[here], k)
-        entries_of = vars(to_arrays(changes, k)).values()
+        entries_of = vars(changes_to_arrays(changes, k)).values()
         total.add(*entries_of, n_features=rows.n_features, n_threads=2)
         streamed.collect(part.native(), previous[here], labels[here], 2, add=here.start > 0)
     assert entries(total, k) == whole
     assert entries(streamed, k) == whole
-    assert entries(from_arrays(to_arrays(total, k), rows.n_features), k) == whole
+    assert entries(changes_from_arrays(changes_to_arrays(total, k), rows.n_features), k) == whole
 
 
 def rows_of(X, here, dense):
@@ -103,13 +103,13 @@ def test_centers_go_on_from_a_snapshot():
     first[2] = 2
     none = np.full(25, -1, np.int32)
     centers.move(collected(rows, none, first, 4), 1)
-    copy = placed(snapshot(centers), rows)
-    assert snapshot(centers).detached.tolist() == [1, 0, 0, 1]
+    copy = centers_from(snapshot_of(centers), rows)
+    assert snapshot_of(centers).detached.tolist() == [1, 0, 0, 1]
     then = first.copy()
     then[[2, 7, 8, 9]] = [1, 0, 3, 3]
     for moved in (centers, copy):
         moved.move(collected(rows, first, then, 4), 1)
-    a, b = snapshot(centers), snapshot(copy)
+    a, b = snapshot_of(centers), snapshot_of(copy)
     for name in ("starts", "features", "values", "counts", "detached"):
         assert np.array_equal(getattr(a, name), getattr(b, name)), name
     assert np.array_equal(centers.scales, copy.scales)

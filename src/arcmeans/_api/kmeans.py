@@ -26,7 +26,7 @@ from .._run.records import Iteration, Result, trace_array
 from .._run.restarts import Plan, best_of_runs
 from .._run.starts import DrawnStart, GivenStart, Start, WarmStart
 from .._run.tasks import CallbackSupportMixin, Task, with_tasks
-from .._run.watch import Onlookers
+from .._run.watch import Watch
 from .._seeding.methods import METHODS
 from .._seeding.options import SeedOptions
 from .._support.caution import caution
@@ -245,11 +245,11 @@ callable, default="random"
         with closing(place):
             self._check_place(place)
             plan = self._plan(place, start, n_threads)
-            onlookers = self._onlookers(place, start, task)
-            best, last = best_of_runs(place, plan, onlookers)
+            watch = self._watch(place, start, task)
+            best, last = best_of_runs(place, plan, watch)
             for name, value in self._attributes(place, best).items():
                 setattr(self, name, value)
-            onlookers.end_fit(last)
+            watch.end_fit(last)
         if last.stopped == "interrupted":
             caution(
                 f"Interrupted after {len(last.iterations)} iterations; the estimator is "
@@ -299,12 +299,12 @@ callable, default="random"
 
     def _plan(self, place: Place, start: Start, n_threads: int) -> Plan:
         """What is asked of the fit."""
-        warm = start.fitted is not None
+        warm = start.fitted_centers is not None
         n_runs = 1 if warm else self.n_init
         return Plan(
             n_clusters=self.n_clusters,
             start=start,
-            streams=check_random_state(self.random_state).randint(2**31 - 1, size=n_runs),
+            random_states=check_random_state(self.random_state).randint(2**31 - 1, size=n_runs),
             options=self._engine_options(place, n_threads),
             auto=self.algorithm == "auto" and not warm,
             max_iter=self.max_iter,
@@ -323,15 +323,15 @@ callable, default="random"
             state_limit=place.state_limit,
         )
 
-    def _onlookers(self, place: Place, start: Start, task: Task) -> Onlookers:
+    def _watch(self, place: Place, start: Start, task: Task) -> Watch:
         """Who looks on at the fit."""
         checkpoint = None
         if self.checkpoint is not None:
-            identity = identity_of(place, self.get_params(deep=False), start.fitted)
+            identity = identity_of(place, self.get_params(deep=False), start.fitted_centers)
             checkpoint = Checkpoint(self.checkpoint, self.checkpoint_seconds, identity)
-        return Onlookers(
+        return Watch(
             task=task,
-            fitted=lambda result: self._attributes(place, result),
+            attributes_of=lambda result: self._attributes(place, result),
             callback=self.callback,
             verbose=bool(self.verbose),
             checkpoint=checkpoint,

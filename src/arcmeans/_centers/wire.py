@@ -1,6 +1,6 @@
-"""Centers and changes of sums as plain arrays, on their way from one process to another.
+"""Centers and sum changes as plain arrays, on their way from one process to another.
 
-Both are integers, so what arrives and is added up or moved by elsewhere has the same bits there.
+Both are integers, so adding and moving by them gives the same bits in every process.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .placing import empty_centers, entries_of
 
 @dataclass(frozen=True)
 class Changes:
-    """How the sums of the clusters change: only the clusters and features that do."""
+    """``SumChanges`` as arrays: entries only for the clusters and features that change."""
 
     rows: NDArray[np.int64]
     """For each cluster, the rows that came less those that went."""
@@ -33,8 +33,8 @@ class Changes:
         return sum(array.nbytes for array in arrays)
 
 
-def to_arrays(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
-    """Changes of the core as arrays."""
+def changes_to_arrays(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
+    """Sum changes of the core as arrays."""
     starts = np.zeros(n_clusters + 1, np.int64)
     changes.sizes(starts[1:])
     np.cumsum(starts, out=starts)
@@ -44,8 +44,10 @@ def to_arrays(changes: _core.native.SumChanges, n_clusters: int) -> Changes:
     return Changes(rows, touched, starts, features, values)
 
 
-def add(total: _core.native.SumChanges, changes: Changes, n_features: int, n_threads: int) -> None:
-    """Adds changes from elsewhere to those of the core."""
+def add_changes(
+    total: _core.native.SumChanges, changes: Changes, n_features: int, n_threads: int
+) -> None:
+    """Adds sum changes, as arrays, to sum changes of the core."""
     total.add(
         changes.rows,
         changes.touched,
@@ -57,16 +59,18 @@ def add(total: _core.native.SumChanges, changes: Changes, n_features: int, n_thr
     )
 
 
-def from_arrays(changes: Changes, n_features: int, n_threads: int = 1) -> _core.native.SumChanges:
-    """Changes for the core, from arrays."""
+def changes_from_arrays(
+    changes: Changes, n_features: int, n_threads: int = 1
+) -> _core.native.SumChanges:
+    """Sum changes of the core from arrays."""
     total = _core.native.SumChanges(len(changes.rows))
-    add(total, changes, n_features, n_threads)
+    add_changes(total, changes, n_features, n_threads)
     return total
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Centers in full, with what it takes to move them on."""
+    """Centers as arrays, with what it takes to move them on."""
 
     one: float
     starts: NDArray[np.int64]
@@ -82,7 +86,7 @@ class Snapshot:
         return self.starts.nbytes + self.features.nbytes + self.values.nbytes
 
 
-def snapshot(centers: _core.native.Centers) -> Snapshot:
+def snapshot_of(centers: _core.native.Centers) -> Snapshot:
     """The centers as arrays."""
     n_clusters = len(centers.scales)
     starts, features, values = entries_of(centers)
@@ -96,24 +100,24 @@ def snapshot(centers: _core.native.Centers) -> Snapshot:
     )
 
 
-def placed(
-    taken: Snapshot, census: AnyCensus, n_threads: int = 1, *, in_full: bool = False
+def centers_from(
+    snapshot: Snapshot, census: AnyCensus, n_threads: int = 1, *, in_full: bool = False
 ) -> _core.native.Centers:
     """Centers that are, and will move, like those the snapshot was taken of."""
-    n_clusters = len(taken.counts)
-    centers = empty_centers(census, n_clusters, taken.one, in_full=in_full)
+    n_clusters = len(snapshot.counts)
+    centers = empty_centers(census, n_clusters, snapshot.one, in_full=in_full)
     for j in range(n_clusters):
-        at = slice(taken.starts[j], taken.starts[j + 1])
-        centers.place(j, taken.features[at], taken.values[at])
-    # A move to where it stands makes a vector the sum of its rows.
-    attached = np.repeat(taken.detached == 0, np.diff(taken.starts))
-    sizes = np.where(taken.detached == 0, np.diff(taken.starts), 0)
+        at = slice(snapshot.starts[j], snapshot.starts[j + 1])
+        centers.place(j, snapshot.features[at], snapshot.values[at])
+    # Placed centers are detached. A move by the sums that they stand at attaches them.
+    attached = np.repeat(snapshot.detached == 0, np.diff(snapshot.starts))
+    sizes = np.where(snapshot.detached == 0, np.diff(snapshot.starts), 0)
     changes = Changes(
-        rows=taken.counts,
-        touched=(taken.counts > 0).astype(np.uint8),
+        rows=snapshot.counts,
+        touched=(snapshot.counts > 0).astype(np.uint8),
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        features=taken.features[attached],
-        values=taken.values[attached],
+        features=snapshot.features[attached],
+        values=snapshot.values[attached],
     )
-    centers.move(from_arrays(changes, census.n_features, n_threads), n_threads)
+    centers.move(changes_from_arrays(changes, census.n_features, n_threads), n_threads)
     return centers

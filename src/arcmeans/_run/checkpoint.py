@@ -1,16 +1,16 @@
 """Checkpoints: a fit that was killed goes on where it was, and ends with the same bits.
 
-Between two passes a run depends on two things only: the labels going into the next pass (rows that
-were relocated included) and the integer vectors of the centers. A center either is the sum of its
-rows, which follows from the labels exactly, or is detached: its rows sum to zero, and its vector is
-what is left of a seed or of rows that went (``cpp/core/centers/centers.hpp``). So every vector is
-placed, which detaches it, and then moved by the sums of all rows from no label to theirs: where
-they sum to zero the vector stays, elsewhere it becomes the sum. The vectors stored are held against
-the outcome.
+``Watch`` saves the fit between two passes, and ``best_of_runs`` loads it. What a run does from
+there on depends on two things only: the labels with which the next pass begins (after a
+relocation), and the integer vectors of the centers. Bounds are not stored: the first pass of the
+new engine compares every row, and ``resume_after`` has it count the changed rows from the stored
+labels. So objective, changed rows, relocations and movement are the same; only the work is more.
 
-Bounds are not kept. The first pass of a fresh engine labels each row by the reference similarity,
-whatever the algorithm, and is then counted as the pass after the labels stored. Objective, changed
-rows, relocation and movement follow from labels and integers; only the work to get there differs.
+The vector of a center is the sum of its rows, except where the center is detached.
+``restored_centers`` first places each center at its stored vector, which detaches it. Then it moves
+each center by the sum of the rows with its label. Where that sum is zero the core leaves the center
+detached where it is; else the sum becomes the vector. If that is not the stored vector, centers and
+labels of the file do not belong together.
 """
 
 import json
@@ -31,11 +31,11 @@ from .._engines.protocol import PassEngine
 from .._support.caution import caution
 from .._support.files import written_whole
 from .records import Result
-from .saved import Midway, Saved, from_arrays, to_arrays
+from .saved import FitState, RunState, fit_state
 
 FORMAT = 1
-"""Of the file. A file of another format is refused."""
-_MARK = "arcmeans_checkpoint"
+"""The number of the file format. A file of another format is refused; changed arrays raise it."""
+_FORMAT_KEY = "arcmeans_checkpoint"
 
 
 class Checkpoint:
@@ -44,13 +44,15 @@ class Checkpoint:
     def __init__(
         self, path: str | os.PathLike[str], seconds: float, identity: Mapping[str, Any]
     ) -> None:
+        """``identity`` is what the result depends on: see ``identity.py``."""
         self.path = Path(path)
         self.seconds = seconds
-        self.identity = json.loads(json.dumps(identity))
-        self.streams: NDArray[np.int64] = np.empty(0, np.int64)
-        self.run = 0
+        self.identity = json.loads(json.dumps(identity))  # as it will be read back
+        self.random_states: NDArray[np.int64] = np.empty(0, np.int64)
+        """These three are as in ``FitState``; ``best_of_runs`` sets them."""
+        self.run_number = 0
         self.best: Result | None = None
-        self._last = time.monotonic()
+        self._saved_at = time.monotonic()
         if not self.path.parent.is_dir():
             raise ValueError(
                 f"checkpoint={os.fspath(path)!r} should lie in a folder that exists; "
@@ -58,21 +60,16 @@ class Checkpoint:
             )
 
     def due(self) -> bool:
-        return time.monotonic() - self._last >= self.seconds
+        """Whether the last save is long enough ago."""
+        return time.monotonic() - self._saved_at >= self.seconds
 
-    def save(self, midway: Midway) -> None:
-        """Replaces the file by one of this state. A disk that is full does not end the fit."""
+    def save(self, run: RunState) -> None:
+        """Replaces the file, in one step. If that fails, as on a full disk, the fit goes on."""
         arrays = {
-            _MARK: np.int64(FORMAT),
+            _FORMAT_KEY: np.int64(FORMAT),
             "identity": np.array(json.dumps(self.identity)),
-            "streams": self.streams,
-            "run": np.int64(self.run),
-            **to_arrays("", midway.labels, midway.centers, midway.iterations),
+            **FitState(self.random_states, self.run_number, run, self.best).to_arrays(),
         }
-        if self.best is not None:
-            best = self.best
-            arrays["best_stopped"] = np.array(best.stopped)
-            arrays.update(to_arrays("best_", best.labels, best.centers, best.iterations))
         try:
             with written_whole(self.path, beside=self._temporary) as file:
                 np.savez(file, **arrays)
@@ -80,34 +77,35 @@ class Checkpoint:
             caution(
                 f"checkpoint={str(self.path)!r} could not be written ({error}); the fit goes on.",
             )
-        self._last = time.monotonic()
+        self._saved_at = time.monotonic()
 
-    def load(self) -> Saved | None:
-        """The fit on disk, if there is one; an error if it is not a state of this very fit."""
+    def load(self) -> FitState | None:
+        """The fit in the file, if there is one; an error if it is not a state of this very fit."""
         if not self.path.exists():
             return None
         try:
             with open(self.path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 stored = dict(file)
-            if int(stored[_MARK]) != FORMAT:
-                raise ValueError(f"format {int(stored[_MARK])}, not {FORMAT}")
+            if int(stored[_FORMAT_KEY]) != FORMAT:
+                raise ValueError(f"format {int(stored[_FORMAT_KEY])}, not {FORMAT}")
             identity = json.loads(str(stored["identity"]))
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise self._unreadable(error) from error
         self._check_identity(identity)
         try:
-            return from_arrays(stored, identity["n_clusters"], *identity["the shape of X"])
+            return fit_state(stored, identity["n_clusters"], *identity["the shape of X"])
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._unreadable(error) from error
 
     def remove(self) -> None:
+        """The fit is done. What a killed fit left beside the file goes too."""
         for path in (self.path, self._temporary):
             with suppress(OSError):
                 path.unlink()
 
     @property
     def _temporary(self) -> Path:
-        """In the same folder, so that it can take the file's place in one step."""
+        """The new file while it is written: in the same folder, to be renamed in one step."""
         return self.path.with_name(f".{self.path.name}.tmp")
 
     def _unreadable(self, error: Exception) -> ValueError:
@@ -130,15 +128,15 @@ class Checkpoint:
             )
 
 
-def restored(
-    engine: PassEngine, midway: Midway, path: Path, *, in_full: bool
+def restored_centers(
+    engine: PassEngine, run: RunState, path: Path, *, in_full: bool
 ) -> _core.native.Centers:
-    """The centers of a stored run, for a fresh engine whose next pass is a first one."""
-    centers = place_sums(engine.census, midway.centers, in_full=in_full)
-    engine.move(centers, engine.resume_after(midway.labels))
-    mine, stored = sums_of(engine.census, centers).vectors, midway.centers.vectors
+    """The centers of a run state, which the engine, before its first pass, is told to resume."""
+    centers = place_sums(engine.census, run.centers, in_full=in_full)
+    engine.move(centers, engine.resume_after(run.labels))
+    found, stored = sums_of(engine.census, centers).vectors, run.centers.vectors
     for name in ("indptr", "indices", "data"):
-        if not np.array_equal(getattr(mine, name), getattr(stored, name)):
+        if not np.array_equal(getattr(found, name), getattr(stored, name)):
             raise ValueError(
                 f"checkpoint={str(path)!r} is damaged: its centers are not those of its labels. "
                 "Delete it to begin anew, or name another."

@@ -71,7 +71,7 @@ def identity_of(
 def plain(value: Any) -> Any:
     """A parameter as JSON has it: arrays by their content, callables by their name.
 
-    A RandomState is as good as None: its streams are in the file.
+    A RandomState is as good as None: what the runs drew from it is in the file.
     """
     if value is None or isinstance(value, (str, bool, np.random.RandomState)):
         return None if isinstance(value, np.random.RandomState) else value

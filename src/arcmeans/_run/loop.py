@@ -11,7 +11,7 @@ from .._centers.placing import sums_of
 from .._engines.protocol import PassEngine
 from .._support.interrupts import interrupts_noted
 from .records import Iteration, Result, StopReason
-from .saved import Midway
+from .saved import RunState
 from .watch import Watch
 
 EmptyCluster = Literal["relocate", "keep"]
@@ -26,13 +26,13 @@ def run(
     tol: float = 0.0,
     empty_cluster: EmptyCluster = "relocate",
     watch: Watch | None = None,
-    resumed: Midway | None = None,
+    resumed: RunState | None = None,
 ) -> Result:
-    """Alternate between assigning rows and moving centers until a reason to stop.
+    """Alternate between passes and moves until there is a reason to stop.
 
-    The run ends after an assign pass, before the centers move again, so the labels always are
-    those of the centers returned. Ctrl-C and callbacks take effect there too: the result so far is
-    returned. With ``resumed``, engine and ``centers`` are those restored from it.
+    A run ends after a pass, before the centers move again, so labels and centers of the result
+    belong together. Ctrl-C and callbacks take effect there too. With ``resumed``, engine and
+    ``centers`` come from ``restored_centers``, and the iterations go on from its own.
     """
     watch = watch or Watch()
     iterations = list(resumed.iterations) if resumed else []
@@ -51,20 +51,21 @@ def run(
             error=watch.error,
         )
 
-    def midway() -> Midway:
-        before = engine.labels if stopped is None else engine.previous_labels
+    def run_state() -> RunState:
+        """Before the next pass; if the run has stopped, before the last pass, to be repeated."""
+        labels = engine.labels if stopped is None else engine.previous_labels
         done = iterations if stopped is None else iterations[:-1]
-        return Midway(before, sums_of(engine.census, centers), done)
+        return RunState(labels, sums_of(engine.census, centers), done)
 
     with interrupts_noted() as interrupted:
         while stopped is None:
-            watch.begin()
+            watch.begin_pass()
             before = objective
-            step, changes = _assign(engine, centers, len(iterations) + 1)
-            objective = step.objective
-            iterations.append(step)
-            asked = watch.passed(step, result)
-            if step.changed == 0:
+            iteration, changes = _assign(engine, centers, len(iterations) + 1)
+            objective = iteration.objective
+            iterations.append(iteration)
+            asked = watch.end_pass(iteration, result)
+            if iteration.changed == 0:
                 stopped = "converged"
             elif interrupted():
                 stopped = "interrupted"
@@ -72,23 +73,24 @@ def run(
                 stopped = "callback"
             elif len(iterations) >= max_iter:
                 stopped = "max_iter"
-            elif _seen_before(step, iterations[:-1]):
+            elif _seen_before(iteration, iterations[:-1]):
                 stopped = "cycle"
             elif tol > 0 and objective - before <= tol * abs(objective):
                 stopped = "tol"
             else:
-                iterations[-1] = step = _move(engine, centers, step, changes, empty_cluster)
-            watch.moved(step, midway if stopped is None else None)
-        watch.ended(interrupted() or watch.error is not None, midway)
+                iteration = _move(engine, centers, iteration, changes, empty_cluster)
+                iterations[-1] = iteration
+            watch.end_iteration(iteration, run_state if stopped is None else None)
+        watch.end_passes(interrupted() or watch.error is not None, run_state)
         return result()
 
 
-def _seen_before(step: Iteration, earlier: list[Iteration]) -> bool:
+def _seen_before(last: Iteration, earlier: list[Iteration]) -> bool:
     """Whether the run is back at labels it had, with the same objective: it would go on for ever.
 
-    Only rows closer to two centers than the reference similarity can tell make it do so.
+    That takes rows whose two best cosines differ by less than the reference error.
     """
-    return any(step.fingerprint == i.fingerprint and step.objective == i.objective for i in earlier)
+    return any(last.fingerprint == i.fingerprint and last.objective == i.objective for i in earlier)
 
 
 def _assign(
@@ -99,7 +101,7 @@ def _assign(
     work = engine.assign(centers)
     assigned = time.perf_counter()
     changes = engine.sum_changes() if work.changed else None
-    step = Iteration(
+    iteration = Iteration(
         iteration=number,
         similarities=work.similarities,
         lines=work.lines,
@@ -116,17 +118,17 @@ def _assign(
         assign_seconds=assigned - started,
         update_seconds=0.0,
     )
-    return replace(step, update_seconds=time.perf_counter() - assigned), changes
+    return replace(iteration, update_seconds=time.perf_counter() - assigned), changes
 
 
 def _move(
     engine: PassEngine,
     centers: _core.native.Centers,
-    step: Iteration,
+    iteration: Iteration,
     changes: _core.native.SumChanges | None,
     empty_cluster: EmptyCluster,
 ) -> Iteration:
-    """The centers go to their new sums: the iteration with what is to be said of that."""
+    """Relocates rows and moves the centers; returns the iteration with what that did."""
     assert changes is not None  # rows changed, or the run had converged
     started = time.perf_counter()
     relocated = engine.relocate(centers) if empty_cluster == "relocate" else 0
@@ -134,8 +136,8 @@ def _move(
         changes = engine.sum_changes()
     engine.move(centers, changes)
     return replace(
-        step,
+        iteration,
         relocated=relocated,
         movement=float(centers.chords.max()),
-        update_seconds=step.update_seconds + time.perf_counter() - started,
+        update_seconds=iteration.update_seconds + time.perf_counter() - started,
     )

@@ -10,12 +10,12 @@ from .._algorithms import auto
 from .._algorithms.options import EngineOptions
 from .._algorithms.registry import ALGORITHMS
 from .._engines.protocol import Place
-from .checkpoint import restored
+from .checkpoint import restored_centers
 from .loop import EmptyCluster, run
 from .records import Result
-from .saved import Midway
+from .saved import RunState
 from .starts import Start
-from .watch import Onlookers
+from .watch import Watch
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Plan:
 
     n_clusters: int
     start: Start
-    streams: NDArray[np.int64]
-    """The random stream of each run. The first is the same however many follow."""
+    random_states: NDArray[np.int64]
+    """For each run the integer its random numbers begin with."""
     options: EngineOptions
     auto: bool
     """Whether the initial centers of a run may change the algorithm."""
@@ -34,22 +34,25 @@ class Plan:
     empty_cluster: EmptyCluster = "relocate"
 
 
-def best_of_runs(place: Place, plan: Plan, onlookers: Onlookers) -> tuple[Result, Result]:
+def best_of_runs(place: Place, plan: Plan, watch: Watch) -> tuple[Result, Result]:
     """The best of all runs and the last of them, going on from what the checkpoint has.
 
     Who breaks off a run, or stops it by a callback, has no use for those to come.
     """
-    checkpoint, saved, streams = onlookers.checkpoint, None, plan.streams
+    checkpoint, stored, random_states = watch.checkpoint, None, plan.random_states
     if checkpoint is not None:
-        saved = checkpoint.load()
-        streams = checkpoint.streams = plan.streams if saved is None else saved.streams
-    first, best, midway = (saved.run, saved.best, saved.midway) if saved else (0, None, None)
-    onlookers.task.begin(len(streams))
-    for number in range(first, len(streams)):
+        stored = checkpoint.load()
+        random_states = random_states if stored is None else stored.random_states
+        checkpoint.random_states = random_states
+    first, best, resumed = (
+        (stored.run_number, stored.best, stored.run) if stored else (0, None, None)
+    )
+    watch.task.begin_fit(len(random_states))
+    for number in range(first, len(random_states)):
         if checkpoint is not None:
-            checkpoint.run, checkpoint.best = number, best
-        last = _run(place, plan, onlookers, int(streams[number]), midway)
-        midway = None
+            checkpoint.run_number, checkpoint.best = number, best
+        last = _run(place, plan, watch, int(random_states[number]), resumed)
+        resumed = None
         if best is None or last.objective > best.objective:
             best = last
         if last.interrupted or last.error is not None or last.stopped == "callback":
@@ -59,15 +62,15 @@ def best_of_runs(place: Place, plan: Plan, onlookers: Onlookers) -> tuple[Result
 
 
 def _run(
-    place: Place, plan: Plan, onlookers: Onlookers, stream: int, midway: Midway | None
+    place: Place, plan: Plan, watch: Watch, random_state: int, resumed: RunState | None
 ) -> Result:
-    """One run, from its initial centers or from midway to the end."""
-    task = onlookers.task.part("run", plan.max_iter)
+    """One run, from its initial centers or resumed, to the end."""
+    watch.begin_run(plan.max_iter)
     options, beginning = plan.options, None
     in_full = place.passes_here and ALGORITHMS[options.algorithm].in_full
-    if midway is None:
-        random_state = np.random.RandomState(stream)
-        beginning = plan.start.begin(place, plan.n_clusters, random_state, in_full)
+    if resumed is None:
+        random = np.random.RandomState(random_state)
+        beginning = plan.start.begin(place, plan.n_clusters, random, in_full)
         if plan.auto:
             options = auto.settled(options, place, beginning.centers, place.state_limit)
     seeded = beginning is not None and beginning.seeded
@@ -75,18 +78,17 @@ def _run(
         if beginning is not None:
             centers = beginning.centers
         else:
-            assert midway is not None
-            assert onlookers.checkpoint is not None
-            centers = restored(engine, midway, onlookers.checkpoint.path, in_full=in_full)
+            assert resumed is not None
+            assert watch.checkpoint is not None
+            centers = restored_centers(engine, resumed, watch.checkpoint.path, in_full=in_full)
         result = run(
             engine,
             centers,
             max_iter=plan.max_iter,
             tol=plan.tol,
             empty_cluster=plan.empty_cluster,
-            watch=onlookers.at_run(task),
-            resumed=midway,
+            watch=watch,
+            resumed=resumed,
         )
-    if result.error is None:
-        task.end(lambda: onlookers.fitted(result))
+    watch.end_run(result)
     return result

@@ -1,4 +1,7 @@
-"""A fit between two passes, as records and as the arrays of a file."""
+"""A fit between two passes: as records, and as the arrays of a checkpoint file.
+
+The names of the arrays are the file's format, as ``FORMAT`` of ``checkpoint.py`` numbers it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,51 +15,60 @@ from .records import Iteration, Result, trace_array
 
 
 @dataclass(frozen=True)
-class Midway:
-    """A run between two passes."""
+class RunState:
+    """A run between two passes: all that the passes to come depend on, and those done."""
 
     labels: NDArray[np.int32]
-    """Those before the next pass; all −1 before the first."""
+    """The labels with which the next pass begins; all −1 before the first."""
     centers: CenterSums
-    """Those of the next pass."""
+    """The centers of the next pass."""
     iterations: list[Iteration]
-    """Those that are done."""
+    """The iterations that are done."""
+
+    def to_arrays(self, prefix: str) -> dict[str, Any]:
+        """The run as arrays by name; the names begin with a prefix."""
+        vectors = self.centers.vectors
+        return {
+            f"{prefix}labels": np.asarray(self.labels),  # they may lie on a cluster
+            f"{prefix}trace": trace_array(self.iterations),
+            f"{prefix}data": vectors.data,
+            f"{prefix}indices": vectors.indices,
+            f"{prefix}indptr": vectors.indptr,
+            f"{prefix}scales": self.centers.scales,
+            f"{prefix}one": np.float64(self.centers.one),
+        }
 
 
 @dataclass(frozen=True)
-class Saved:
-    """A fit on disk."""
+class FitState:
+    """A fit between two passes of one of its runs."""
 
-    streams: NDArray[np.int64]
-    """The random stream of each run, so that a fit without a random_state goes on too."""
-    run: int
-    """The run that was going on, from 0."""
-    midway: Midway
+    random_states: NDArray[np.int64]
+    """For each run the integer its random numbers begin with: without a random_state of the caller
+    these are known to the fit alone."""
+    run_number: int
+    """The number of the run that goes on, from 0."""
+    run: RunState
     best: Result | None
-    """The best of the runs before it."""
+    """The best result of the runs before it."""
+
+    def to_arrays(self) -> dict[str, Any]:
+        arrays = {
+            "streams": self.random_states,
+            "run": np.int64(self.run_number),
+            **self.run.to_arrays(""),
+        }
+        if self.best is not None:
+            best = RunState(self.best.labels, self.best.centers, self.best.iterations)
+            arrays |= {"best_stopped": np.array(self.best.stopped), **best.to_arrays("best_")}
+        return arrays
 
 
-def to_arrays(
-    prefix: str, labels: NDArray[np.int32], centers: CenterSums, iterations: list[Iteration]
-) -> dict[str, Any]:
-    """A run as arrays by name; the names begin with a prefix."""
-    vectors = centers.vectors
-    return {
-        f"{prefix}labels": np.asarray(labels),  # they may lie on a cluster
-        f"{prefix}trace": trace_array(iterations),
-        f"{prefix}data": vectors.data,
-        f"{prefix}indices": vectors.indices,
-        f"{prefix}indptr": vectors.indptr,
-        f"{prefix}scales": centers.scales,
-        f"{prefix}one": np.float64(centers.one),
-    }
-
-
-def from_arrays(stored: dict[str, NDArray[Any]], *sizes: int) -> Saved:
+def fit_state(stored: dict[str, NDArray[Any]], *sizes: int) -> FitState:
     """The fit in the arrays of a file; ``sizes`` are n_clusters, n_rows and n_features."""
     best = None
     if "best_labels" in stored:
-        end = _midway(stored, "best_", *sizes)
+        end = _run_state(stored, "best_", *sizes)
         best = Result(
             labels=end.labels,
             centers=end.centers,
@@ -66,13 +78,14 @@ def from_arrays(stored: dict[str, NDArray[Any]], *sizes: int) -> Saved:
             used=len(np.unique(end.labels[end.labels >= 0])),
             interrupted=False,
         )
-    return Saved(stored["streams"], int(stored["run"]), _midway(stored, "", *sizes), best)
+    run = _run_state(stored, "", *sizes)
+    return FitState(stored["streams"], int(stored["run"]), run, best)
 
 
-def _midway(
+def _run_state(
     stored: dict[str, NDArray[Any]], prefix: str, n_clusters: int, n_rows: int, n_features: int
-) -> Midway:
-    """Checked as far as the core has to rely on it."""
+) -> RunState:
+    """A run in the arrays of a file, checked as far as the core relies on it."""
     labels, data, indices, indptr, scales, one, trace = (
         stored[prefix + name]
         for name in ("labels", "data", "indices", "indptr", "scales", "one", "trace")
@@ -88,4 +101,4 @@ def _midway(
     if trace.dtype != trace_array([]).dtype:
         raise ValueError("a trace with other columns")
     iterations = [Iteration(*row) for row in trace.tolist()]
-    return Midway(labels, CenterSums(vectors, scales, float(one)), iterations)
+    return RunState(labels, CenterSums(vectors, scales, float(one)), iterations)

@@ -27,8 +27,8 @@ class Start(Protocol):
     """Says where each run of a fit begins."""
 
     @property
-    def fitted(self) -> CenterSums | None:
-        """The centers that a warm start begins at."""
+    def fitted_centers(self) -> CenterSums | None:
+        """The centers of an earlier fit, at which a warm start begins."""
 
     def begin(
         self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
@@ -42,7 +42,7 @@ class DrawnStart:
 
     method: str
     options: SeedOptions
-    fitted = None
+    fitted_centers = None
 
     def begin(
         self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
@@ -59,7 +59,7 @@ class GivenStart:
     X: Any
     init: Any
     n_threads: int
-    fitted = None
+    fitted_centers = None
 
     def begin(
         self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
@@ -75,11 +75,11 @@ class GivenStart:
 class WarmStart:
     """The centers of an earlier fit."""
 
-    fitted: CenterSums
+    fitted_centers: CenterSums
 
     def begin(
         self, place: SeedPlace, n_clusters: int, random_state: np.random.RandomState, in_full: bool
     ) -> Beginning:
         census = place.census
-        fitted = replace(self.fitted, one=census.one)
-        return Beginning(place_sums(census, fitted, in_full=in_full))
+        sums = replace(self.fitted_centers, one=census.one)
+        return Beginning(place_sums(census, sums, in_full=in_full))

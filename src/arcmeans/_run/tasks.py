@@ -22,38 +22,41 @@ def with_tasks(method: _Method) -> _Method:
 
 
 class Task:
-    """A task of scikit-learn's callbacks (fit, a run, an iteration); nothing where it has none."""
+    """A task of scikit-learn's callbacks: a fit, a run or an iteration.
 
-    def __init__(self, estimator: Any, **arguments: Any) -> None:
-        """The whole fit, not begun yet. ``arguments``: X, y and metadata, as the hooks get them."""
+    Without an estimator, or where scikit-learn has no callbacks, it does nothing.
+    """
+
+    def __init__(self, estimator: Any = None, **arguments: Any) -> None:
+        """A fit that has not begun. ``arguments`` are X, y and metadata, as the hooks get them."""
         self._estimator, self._arguments = estimator, arguments
         self._context: Any = None
 
-    def begin(self, n_runs: int) -> None:
-        """The fit begins."""
-        if with_callbacks is not None:
+    def begin_fit(self, n_runs: int) -> None:
+        if with_callbacks is not None and self._estimator is not None:
             # scikit-learn documents this method for estimators to call.
             context = self._estimator._init_callback_context(max_subtasks=n_runs)  # noqa: SLF001
-            self.enter(context)
+            self._begin(context)
 
-    def part(self, name: str, max_subtasks: int | None) -> "Task":
+    def subtask(self, name: str, max_subtasks: int | None) -> "Task":
         """The next part of this task, begun."""
-        part = Task(self._estimator, **self._arguments)
+        subtask = Task(self._estimator, **self._arguments)
         if self._context is not None:
-            part.enter(self._context.subcontext(task_name=name, max_subtasks=max_subtasks))
-        return part
+            subtask._begin(self._context.subcontext(task_name=name, max_subtasks=max_subtasks))
+        return subtask
 
-    def end(self, fitted: Callable[[], dict[str, Any]]) -> bool:
-        """Whether a hook wants to stop. ``fitted``: the attributes of an estimator fitted so far,
-        asked for only if a hook wants one."""
+    def end(self, attributes: Callable[[], dict[str, Any]]) -> bool:
+        """Whether a hook wants to stop.
+
+        ``attributes`` are those of an estimator fitted so far. They are made if a hook wants them.
+        """
         if self._context is None:
             return False
         stop: bool = self._context.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=fitted, **self._arguments
+            estimator=self._estimator, reconstruction_attributes=attributes, **self._arguments
         )
         return stop
 
-    def enter(self, context: Any) -> None:
-        """The task begins, with its context."""
+    def _begin(self, context: Any) -> None:
         self._context = context
         context.call_on_fit_task_begin(estimator=self._estimator, **self._arguments)

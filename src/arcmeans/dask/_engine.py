@@ -15,7 +15,7 @@ from dask import delayed
 
 from .. import _core
 from .._algorithms.options import EngineOptions
-from .._centers.wire import Changes, add, from_arrays, to_arrays
+from .._centers.wire import Changes, add_changes, changes_from_arrays, changes_to_arrays
 from .._engines.relocation import Offer, relocation_of
 from .._rows.census import Census
 from . import _pass_tasks
@@ -157,7 +157,9 @@ class DaskEngine:
             if changes is None:
                 self._changes = _core.native.SumChanges(self.n_clusters)
             else:
-                self._changes = from_arrays(changes, self.census.n_features, self._n_threads)
+                self._changes = changes_from_arrays(
+                    changes, self.census.n_features, self._n_threads
+                )
         return self._changes
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:
@@ -166,7 +168,7 @@ class DaskEngine:
             return
         sent = self.report.changes
         if self._versions.relocation is not None or sent is None:
-            sent = to_arrays(changes, self.n_clusters)
+            sent = changes_to_arrays(changes, self.n_clusters)
         before = self._versions.next(sent)
         self._begun_pass = self._partitions.ask_later(self._begin_pass)
         # The workers are at the next pass while the centers of the loop move.
@@ -216,7 +218,7 @@ class DaskEngine:
             len(self._partitions)
         ):  # in turn: each sum may be as large as the total
             (sums,) = self._rebuild([number])
-            add(total, sums, self.census.n_features, self._n_threads)
+            add_changes(total, sums, self.census.n_features, self._n_threads)
         return total
 
     def _rebuild(self, lost: Sequence[int]) -> list[Changes]:

@@ -17,7 +17,7 @@ from distributed import get_worker
 from numpy.typing import NDArray
 
 from .. import _core
-from .._centers.wire import from_arrays, placed
+from .._centers.wire import centers_from, changes_from_arrays
 from .._engines.memory import MemoryEngine
 from .._rows.census import Census
 from .._seeding.steps import SeedState
@@ -95,10 +95,10 @@ class KeptFit:
         with self.lock:
             if self.version != update.version:
                 if self.version == update.version - 1 and update.changes and self.centers:
-                    changes = from_arrays(update.changes, census.n_features)
+                    changes = changes_from_arrays(update.changes, census.n_features)
                     self.centers.move(changes, 1)
                 elif update.snapshot is not None and not has_bounds:
-                    self.centers = placed(update.snapshot, census, in_full=in_full)
+                    self.centers = centers_from(update.snapshot, census, in_full=in_full)
                 else:
                     return None
                 self.version = update.version

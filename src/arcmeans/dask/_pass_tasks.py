@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._algorithms.one_pass import nearest_labels
 from .._algorithms.registry import ALGORITHMS
-from .._centers.wire import Changes, add, placed, to_arrays
+from .._centers.wire import Changes, add_changes, centers_from, changes_to_arrays
 from .._engines.memory import MemoryEngine, fingerprint_of
 from .._engines.relocation import Offer, Relocation
 from .._rows.census import Census
@@ -52,9 +52,9 @@ def rebuild(rows: Rows, partition: Partition, basis: Basis, census: Census) -> C
     engine = _engine(rows, partition)
     sums = None
     if basis.labels is not None:
-        sums = to_arrays(engine.resume_after(basis.labels), partition.n_clusters)
+        sums = changes_to_arrays(engine.resume_after(basis.labels), partition.n_clusters)
     elif basis.snapshot is not None:
-        centers = placed(basis.snapshot, census, in_full=_in_full(partition))
+        centers = centers_from(basis.snapshot, census, in_full=_in_full(partition))
         engine.labels[:] = nearest_labels(rows, centers, partition.options.n_threads)
         if basis.relocation is not None:
             engine.relabel(basis.relocation)
@@ -106,7 +106,7 @@ def _report(partition: Partition, state: PassState) -> PassReport:
     if state.work.changed:
         collected = _core.native.SumChanges(partition.n_clusters)
         state.engine.collect_changes(collected)
-        changes = to_arrays(collected, partition.n_clusters)
+        changes = changes_to_arrays(collected, partition.n_clusters)
     return PassReport(
         changes=changes,
         work=state.work.counts(),
@@ -138,12 +138,12 @@ def reduce(answers: Sequence[PassReport | Lost], n_features: int) -> PassReport 
     received = sum(report.received for report in reports)
     for report in reports:
         if report.changes is not None:
-            add(total, report.changes, n_features, n_threads=1)
+            add_changes(total, report.changes, n_features, n_threads=1)
             changed = True
             if address() not in report.owners.values():
                 received += report.changes.nbytes
     return PassReport(
-        changes=to_arrays(total, n_clusters) if changed else None,
+        changes=changes_to_arrays(total, n_clusters) if changed else None,
         work=[sum(counts) for counts in zip(*(report.work for report in reports), strict=True)],
         sizes=np.sum([report.sizes for report in reports], axis=0),
         fingerprint=fingerprint_of(report.fingerprint for report in reports),
@@ -198,7 +198,7 @@ def labels(rows: Rows, partition: Partition, basis: Basis, census: Census) -> ND
             return found
     if basis.snapshot is None:
         return np.full(rows.n_rows, -1, np.int32) if basis.labels is None else basis.labels
-    made = nearest_labels(rows, placed(basis.snapshot, census, in_full=True), n_threads=1)
+    made = nearest_labels(rows, centers_from(basis.snapshot, census, in_full=True), n_threads=1)
     if basis.relocation is not None:
         basis.relocation.relabel(made, partition.first_row)
     return made

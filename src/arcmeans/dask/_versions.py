@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._centers.wire import Changes, Snapshot, placed, snapshot
+from .._centers.wire import Changes, Snapshot, centers_from, snapshot_of
 from .._engines.relocation import Relocation
 from .._rows.census import Census
 from ._exchange import Basis, Update
@@ -43,7 +43,7 @@ class Versions:
         """A pass with these centers begins; to the first pass they go as a snapshot."""
         self._centers = centers
         if self.last == 0:
-            self.update = Update(1, snapshot=snapshot(centers))
+            self.update = Update(1, snapshot=snapshot_of(centers))
 
     def end_pass(self) -> None:
         """The pass is done."""
@@ -59,7 +59,7 @@ class Versions:
     def moved(self, before: Update, changes: _core.native.SumChanges) -> None:
         """The loop's centers have moved from the version of ``before``: ``_behind`` gets there."""
         if before.snapshot is not None:
-            self._behind = placed(before.snapshot, self._census)
+            self._behind = centers_from(before.snapshot, self._census)
         else:
             assert self._behind is not None
             assert self._last_move is not None
@@ -87,7 +87,7 @@ class Versions:
     def _snapshot_of(self, version: int) -> Snapshot:
         if version == self._behind_version:
             assert self._behind is not None
-            return snapshot(self._behind)
+            return snapshot_of(self._behind)
         assert version == self.last
         assert self._centers is not None
-        return snapshot(self._centers)
+        return snapshot_of(self._centers)
