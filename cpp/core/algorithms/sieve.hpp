@@ -217,8 +217,8 @@ class Sieve {
     for (const std::int32_t r : active_) {
       told_.add(r, !visits_all_[at(r)] && bounds_.count_lines_reaching(r) >= kQuiteSome);
     }
-    if (gains.share_a_line()) {
-      each_told(gains.gains(0), told_, [&](std::int32_t r, const LineSums& sums) {
+    if (gains.one_line()) {
+      each_told(gains.gain_line(0), told_, [&](std::int32_t r, const LineSums& sums) {
         take_losses(r, sums);
         take_gains(0, r, sums);
       });
@@ -227,14 +227,14 @@ class Sieve {
         by_losses_[at(groups_.of(own_place(r)) / kCacheLineShorts)].add(r);
       }
       for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
-        each_told(gains.losses(b), by_losses_[at(b)],
+        each_told(gains.loss_line(b), by_losses_[at(b)],
                   [&](std::int32_t r, const LineSums& sums) { take_losses(r, sums); });
         by_losses_[at(b)].clear();
       }
       for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
         reached_.clear();
         for (const std::int32_t r : told_) reached_.add(r, bounds_.reaching(b, r) != 0);
-        each_told(gains.gains(b), reached_,
+        each_told(gains.gain_line(b), reached_,
                   [&](std::int32_t r, const LineSums& sums) { take_gains(b, r, sums); });
       }
     }
@@ -246,7 +246,7 @@ class Sieve {
   template <class Use>
   void each_told(const std::int16_t* lanes, const RowList& which, const Use& use) {
     work_.lines += static_cast<std::int64_t>(which.size());
-    if (gains_->any_sign()) {
+    if (gains_->signed_rows()) {
       visits_.template each_sum<true>(lanes, which, use);
     } else {
       visits_.template each_sum<false>(lanes, which, use);

@@ -32,7 +32,7 @@ struct CenterMove {
   double fall_nonnegative = 0.0;
   // Of a center that changed: the length of its old sum in the features whose sums did not change
   // or that are rare, and in the rare features alone.
-  double length_untouched = 0.0;
+  double length_unchanged_or_rare = 0.0;
   double length_rare = 0.0;
   bool negative = false;  // a sum of this center is below zero, or was
 
@@ -44,9 +44,8 @@ struct CenterMove {
   double rise(bool nonnegative) const { return nonnegative ? rise_nonnegative : farthest; }
   double fall(bool nonnegative) const { return nonnegative ? fall_nonnegative : farthest; }
 
-  // By which share of what they were the features whose sums did not change grew; they shrank if it
-  // is negative.
-  double share() const { return scale / scale_before - 1.0; }
+  // Of a center that changed: a feature whose sum did not change grew by this share of what it was.
+  double growth() const { return scale / scale_before - 1.0; }
 
   Turn turn() const { return turn_of(farthest); }
 

@@ -152,7 +152,7 @@ CenterMove Centers::move(int j, const SumChange& change) {
   } else {
     const Difference difference = difference_of(j, change, static_cast<double>(untouched), move);
     move.changed_by(difference.positive, difference.negative, terms);
-    move.length_untouched = std::sqrt(static_cast<double>(untouched + squares.rare_before));
+    move.length_unchanged_or_rare = std::sqrt(static_cast<double>(untouched + squares.rare_before));
     move.length_rare = std::sqrt(static_cast<double>(state.squared_rare));
     state.squared_rare += squares.rare_after - squares.rare_before;
   }

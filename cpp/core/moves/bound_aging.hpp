@@ -68,8 +68,8 @@ struct BoundAging {
       const std::size_t c = index(j), group = index(groups.of(places.of(j)));
       const double rise = centers.last_move(j).rise(nonnegative);
       const double fall = centers.last_move(j).fall(nonnegative);
-      const GroupGains::Untold gain = told ? gains->untold_gain(j) : GroupGains::Untold{};
-      const GroupGains::Untold loss = told ? gains->untold_loss(j) : GroupGains::Untold{};
+      const GroupGains::LeftOut gain = told ? gains->left_out_of_gain(j) : GroupGains::LeftOut{};
+      const GroupGains::LeftOut loss = told ? gains->left_out_of_loss(j) : GroupGains::LeftOut{};
       falls[c] += fall;
       last_falls[c] = fall;
       falls_less_slack[c] = std::max(0.0, fall - loss.slack);

@@ -11,11 +11,15 @@
 // all groups have gained and the row's own group has lost: on text far less than ‖c′ − c‖, since a
 // row has few of the features in which a center has changed much.
 //
-// A feature whose sum did not change has changed by the scale of its center alone, by the same
-// share as all such features. Where the share is small those features stay out of the lines, which
-// then cost what the move costs. Their part is kept for each center: without negative values a
-// share of the cosine, the `stretch`; else a number, the `slack`. Rare features are treated
-// likewise.
+// A feature whose sum did not change has changed by the scale of its center alone: it grew by
+// CenterMove::growth, as all such features did. Where the growth is small those features stay out
+// of the lines, which then cost what the move costs. Where it is large, the center is told *in
+// full*. What is left out is kept for each center: without negative values the growth is a share of
+// the cosine, the `stretch`; else a number, the `slack`. A center is not told at all where a vector
+// was replaced, or where sums below zero meet rows without negative values.
+//
+// The change of rare features is kept by feature, over all centers (rare_gain, rare_loss), and
+// their growth is always left out.
 #pragma once
 
 #include <algorithm>
@@ -35,96 +39,99 @@ class GroupGains final : public CenterWatcher {
  public:
   // With more features sums of products might not stay below 2³¹.
   static constexpr std::int32_t kMostFeatures = 1 << 27;
-  // A slack that leaves nothing: the lines do not tell of the center.
-  static constexpr double kUnknown = 4.0;
+  // A slack of this leaves nothing of any gain or loss: the center is not told.
+  static constexpr double kNotTold = 4.0;
 
-  // The gains of these centers from their next move on, for rows of any sign or for rows without
-  // negative values. What holds for rows of any sign holds for all.
-  static const GroupGains& of(Centers& centers, bool any_sign);
+  // The gains of these centers from their next move on, for rows of any sign (`signed_rows`) or for
+  // rows without negative values. What holds for rows of any sign holds for all.
+  static const GroupGains& of(Centers& centers, bool signed_rows);
 
-  GroupGains(const Centers& centers, bool any_sign);
+  GroupGains(const Centers& centers, bool signed_rows);
 
-  bool any_sign() const { return any_sign_; }
-  // Whether the last move is known, and large enough to be told.
+  bool signed_rows() const { return signed_rows_; }
+  // Whether there was a move, and any told center moved enough.
   bool known() const { return largest_ >= kSmallest; }
   // Whether one line holds gains and losses. Then the lanes that no group needs hold the losses,
   // each of several groups: a row asks for the gains of all groups and for the loss of one.
-  bool share_a_line() const { return groups_.count() < kCacheLineShorts; }
-  // The gains of the groups of a block of bounds, in the lanes of the bounds; the line that holds
-  // the losses of those groups, and the lane of a group's loss there.
-  const std::int16_t* gains(int bound_block) const {
-    return lanes_.data() + index(bound_block) * line_size_;
-  }
-  const std::int16_t* losses(int bound_block) const {
-    return gains(share_a_line() ? 0 : groups_.n_bound_blocks() + bound_block);
-  }
+  bool one_line() const { return groups_.count() < kCacheLineShorts; }
+  // The line with the gains of the groups of a block of bounds, in the lanes of the bounds; the
+  // line with the losses of those groups, and the lane of a group's loss there.
+  const std::int16_t* gain_line(int bound_block) const { return line(bound_block); }
+  const std::int16_t* loss_line(int bound_block) const { return line(loss_number(bound_block)); }
   int loss_lane(int group) const {
-    return share_a_line() ? groups_.count() + group % (kCacheLineShorts - groups_.count())
-                          : group % kCacheLineShorts;
+    return one_line() ? groups_.count() + group % (kCacheLineShorts - groups_.count())
+                      : group % kCacheLineShorts;
   }
 
-  // Makes units of the sums of products with a packed row.
+  // Makes units of the sums of products of a packed row with a line.
   float factor() const { return factor_; }
-  // ‖m‖ of any group, or more.
+  // ‖m‖ of any lane, or more.
   float length() const { return static_cast<float>(1.0001 * longest()); }
   // The most that any center has gained, and lost, in a rare feature.
   float rare_gain(std::int32_t feature) const { return rare_gain_[index(feature - n_frequent_)]; }
   float rare_loss(std::int32_t feature) const { return rare_loss_[index(feature - n_frequent_)]; }
 
-  // What the lines do not tell of the gain, or of the loss, of one center.
-  struct Untold {
-    double slack = kUnknown;
+  // What is left out of the gain, or of the loss, of one center.
+  struct LeftOut {
+    double slack = kNotTold;
     double stretch = 0.0;
   };
-  const Untold& untold_gain(int j) const { return untold_gain_[index(j)]; }
-  const Untold& untold_loss(int j) const { return untold_loss_[index(j)]; }
+  const LeftOut& left_out_of_gain(int j) const { return left_out_of_gain_[index(j)]; }
+  const LeftOut& left_out_of_loss(int j) const { return left_out_of_loss_[index(j)]; }
 
-  void placed(const Centers&, int center) override { forget(center); }
+  void placed(const Centers&, int center) override { tell_nothing(center); }
   void moved(const Centers& centers, const SumChanges& changes, int n_threads) override;
 
  private:
+  // The least that the largest rise or fall of the told centers has to be.
   static constexpr double kSmallest = 1e-6;
-  // Up to this share features whose sums did not change stay out of the lines.
-  static constexpr double kSmallShare = 0.02;
+  // The largest growth that is left out.
+  static constexpr double kSmallGrowth = 0.02;
   // The length of m in the lines. A sum of products is at most (kUnitRow + ½√n)·(kLongest + √n).
   static constexpr double kLongest = 30000.0;
-  // Features at a time: their lanes stay in the second cache while all centers write theirs.
-  static constexpr std::int32_t kBlock = 2048;
+  // Features at a time, of a thread: their numbers stay in the second cache while all centers write
+  // theirs.
+  static constexpr std::int32_t kRange = 2048;
 
-  // What there is to tell of one center: nothing where `change` is null.
-  struct Telling {
+  // One center in the last move. `change` is null where it stayed.
+  struct MovedCenter {
     const SumChange* change = nullptr;
     const CenterMove* move = nullptr;
     const std::int64_t* sums = nullptr;  // of the frequent features, after the move
-    bool told = false;                   // whether the lines tell of it
-    bool in_full = false;                // and of all its features
+    bool told = false;
+    bool in_full = false;
+    bool replaced() const { return move->kind == CenterMove::Kind::replaced; }
   };
   class Writer;
 
-  void forget(int j) { untold_gain_[index(j)] = untold_loss_[index(j)] = Untold{}; }
-  Telling telling(const Centers& centers, const SumChange& change, int j) const;
-  Untold untold(const Telling& center, double share) const;
+  void tell_nothing(int j) { left_out_of_gain_[index(j)] = left_out_of_loss_[index(j)] = {}; }
+  MovedCenter moved_center(const Centers& centers, const SumChange& change, int j) const;
+  LeftOut left_out(const MovedCenter& center, double growth) const;
   double longest() const;
-  std::int16_t* lane(const std::int16_t* line, int lane);
+  int loss_number(int bound_block) const {
+    return one_line() ? 0 : groups_.n_bound_blocks() + bound_block;
+  }
+  const std::int16_t* line(int l) const { return numbers_.data() + index(l) * line_size_; }
   void clear(std::int64_t begin, std::int64_t end);
-  void write(int j, const Telling& center, double steps, std::int64_t begin, std::int64_t end);
-  void write_rare(const std::vector<Telling>& centers);
+  void write(int j, const MovedCenter& center, double per_cosine, std::int64_t begin,
+             std::int64_t end);
+  void write_rare(const std::vector<MovedCenter>& centers);
 
   LineGroups groups_;
-  bool any_sign_;
+  bool signed_rows_;
   std::int32_t n_frequent_;
   std::size_t line_size_;
   double largest_ = 0.0;  // the largest rise or fall of a center that is told
   float factor_ = 0.0F;
-  Buffer<std::int16_t> lanes_;  // [line][feature][lane]
-  std::vector<char> used_;      // by block of features: a lane is not zero
+  Buffer<std::int16_t> numbers_;  // [line][feature][lane]
+  std::vector<char> written_;     // by range of features: a number may not be zero
   // By center, a bit for each frequent feature that it has, or has had; and whether all are there.
   std::size_t words_;
   Buffer<std::uint64_t> present_;
-  std::vector<char> listed_;
+  std::vector<char> all_present_;
   std::vector<float> rare_gain_, rare_loss_;
-  std::vector<std::int32_t> rare_used_;
-  std::vector<Untold> untold_gain_, untold_loss_;
+  std::vector<std::int32_t> rare_written_;
+  std::vector<LeftOut> left_out_of_gain_, left_out_of_loss_;
 };
 
 }  // namespace arcmeans
