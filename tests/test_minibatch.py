@@ -332,14 +332,14 @@ def test_stopping_is_that_of_scikit_learn():
     model = MiniBatchSphericalKMeans(6, batch_size=100, random_state=0, max_no_improvement=4)
     model.fit(X)
     found = []
-    step = running_sums.Stream.step
+    step = running_sums.Stream.take_batch
 
     def noted(self, *arguments):
         found.append(step(self, *arguments))
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running_sums.Stream, "step", noted)
+        patch.setattr(running_sums.Stream, "take_batch", noted)
         clone(model).fit(X)
     smoothed, least, without = None, np.inf, 0
     for one in found[1:]:
@@ -522,7 +522,7 @@ def test_ctrl_c_leaves_the_estimator_fitted():
 
 
 def interrupted_in_the_fifth_batch():
-    steps, step = [], running_sums.Stream.step
+    steps, step = [], running_sums.Stream.take_batch
 
     def step_and_interrupt(self, *arguments):
         steps.append(1)
@@ -530,7 +530,7 @@ def interrupted_in_the_fifth_batch():
             os.kill(os.getpid(), signal.SIGINT)
         return step(self, *arguments)
 
-    running_sums.Stream.step = step_and_interrupt
+    running_sums.Stream.take_batch = step_and_interrupt
     X = np.random.default_rng(0).standard_normal((20000, 60)).astype(np.float32)
     endless = {"max_iter": 10**6, "max_no_improvement": None}
     model = MiniBatchSphericalKMeans(200, **endless, random_state=0, n_threads=1)
@@ -542,7 +542,7 @@ def interrupted_in_the_fifth_batch():
 
 
 def test_an_interrupted_batch_is_taken_whole(monkeypatch):
-    add = running_sums.Stream.take_in
+    add = running_sums.Stream.add_rows
 
     def interrupted(self, *arguments):
         signal.raise_signal(signal.SIGINT)
@@ -551,7 +551,7 @@ def test_an_interrupted_batch_is_taken_whole(monkeypatch):
     batches = np.array_split(clustered(300), 3)
     model = streamed(batches[:2])
     with monkeypatch.context() as patch:
-        patch.setattr(running_sums.Stream, "take_in", interrupted)
+        patch.setattr(running_sums.Stream, "add_rows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(batches[2])
     assert state(model) == state(streamed(batches))

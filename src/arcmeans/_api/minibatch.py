@@ -14,7 +14,7 @@ from .. import _core
 from .._centers.placing import place_rows
 from .._centers.sums import CenterSums
 from .._minibatch.batches import StopRule, batches_of, plain, sample_of
-from .._minibatch.stream import Step, Stream, inertia, no_rows, variance
+from .._minibatch.stream import BatchReport, Stream, inertia, no_rows, variance
 from .._rows.containers import check_enough
 from .._rows.rows import Rows, warn_of_zero_rows
 from .._seeding.given import asked_centers
@@ -217,7 +217,7 @@ callable, default="greedy-k-means++"
         else:
             stream = self._stream
         with interrupts_noted() as interrupted:  # a batch is taken whole or not at all
-            stream.step(rows, self.reassignment_ratio, self._random_state, n_threads)
+            stream.take_batch(rows, self.reassignment_ratio, self._random_state, n_threads)
             self.n_steps_ += 1
             self._set_fitted(stream, rows, n_threads)
         if interrupted():
@@ -250,10 +250,10 @@ callable, default="greedy-k-means++"
         draw = batches_of(rows, size, random_state)
         stopped = False
         for number in range(1, last + 1):
-            step = stream.step(draw(), self.reassignment_ratio, random_state, n_threads)
-            converged = number > 1 and rule.converged(step, size)
+            report = stream.take_batch(draw(), self.reassignment_ratio, random_state, n_threads)
+            converged = number > 1 and rule.converged(report, size)
             if self.verbose:
-                _print_step(number, last, step, size)
+                _print_report(number, last, report, size)
             stopped = interrupted()
             if converged or stopped:
                 break
@@ -338,9 +338,9 @@ callable, default="greedy-k-means++"
         return hasattr(self, "_stream")
 
 
-def _print_step(number: int, last: int, step: Step, size: int) -> None:
+def _print_report(number: int, last: int, report: BatchReport, size: int) -> None:
     print(
-        f"batch {number} of at most {last}: mean inertia {step.inertia / size:.6f}, "
-        f"{step.reassigned} centers reassigned",
+        f"batch {number} of at most {last}: mean inertia {report.inertia / size:.6f}, "
+        f"{report.reassigned} centers reassigned",
         file=sys.stderr,
     )

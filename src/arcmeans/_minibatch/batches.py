@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
 from .._rows.rows import Rows
-from .stream import Step
+from .stream import BatchReport
 
 
 def plain(rows: Rows) -> Rows:
@@ -33,13 +33,14 @@ class StopRule:
     least: float = math.inf
     without_gain: int = 0
 
-    def converged(self, step: Step, size: int) -> bool:
-        found = step.inertia / size
+    def converged(self, report: BatchReport, size: int) -> bool:
+        """Whether a batch of this size was the last to take."""
+        mean = report.inertia / size
         if math.isnan(self.smoothed):
-            self.smoothed = found
+            self.smoothed = mean
         else:
-            self.smoothed = self.smoothed * (1 - self.smoothing) + found * self.smoothing
-        if self.tol > 0 and step.movement <= self.tol:
+            self.smoothed = self.smoothed * (1 - self.smoothing) + mean * self.smoothing
+        if self.tol > 0 and report.movement <= self.tol:
             return True
         self.without_gain = 0 if self.smoothed < self.least else self.without_gain + 1
         self.least = min(self.least, self.smoothed)
@@ -47,7 +48,7 @@ class StopRule:
 
 
 def sample_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Rows:
-    """Rows that can move a center, each at most once."""
+    """Usable rows, each at most once."""
     n_rows = len(rows.usable)
     if size >= n_rows:
         return rows.take(rows.usable)
@@ -58,14 +59,14 @@ def sample_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Row
 def batches_of(rows: Rows, size: int, random_state: np.random.RandomState) -> Callable[[], Rows]:
     """Draws batches with replacement by weight; a row drawn twice is a row of weight 2."""
     usable, weights = rows.usable, rows.weights
-    reach = None if weights is None else np.cumsum(weights[usable])
+    running = None if weights is None else np.cumsum(weights[usable])
 
     def draw() -> Rows:
-        if reach is None:
+        if running is None:
             drawn = random_state.randint(len(usable), size=size)
         else:
-            at = random_state.random_sample(size) * reach[-1]
-            drawn = np.minimum(np.searchsorted(reach, at, side="right"), len(usable) - 1)
+            numbers = random_state.random_sample(size) * running[-1]
+            drawn = np.minimum(np.searchsorted(running, numbers, side="right"), len(usable) - 1)
         which, times = np.unique(drawn, return_counts=True)
         batch = rows.take(usable[which])
         return dataclasses.replace(batch, weights=times.astype(np.float64), weight_scale=1.0)
