@@ -1,9 +1,9 @@
 """``SphericalKMeans``: k-means by cosine with the manners of scikit-learn's ``KMeans``."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 
 from .._algorithms import auto
 from .._algorithms.memory import check_memory
-from .._algorithms.options import EngineOptions
 from .._algorithms.registry import ALGORITHMS
 from .._centers.sums import CenterSums
 from .._engines.protocol import Place
+from .._models import fields
+from .._models.center_field import Centers
 from .._models.model_files import load_model, save_model
 from .._rows.containers import check_enough
 from .._rows.rows import warn_of_zero_rows
@@ -175,6 +176,15 @@ callable, default="random"
     inertia_: float
     n_iter_: int
     trace_: NDArray[np.void]
+    __model_fields__: ClassVar[Mapping[str, fields.Field]] = {
+        "n_iter_": fields.Integer("n_iter"),
+        "_dtype": fields.FloatType(),
+        "_sums": Centers(),
+        "_centers": fields.Cache(),
+        "labels_": fields.Labels(np.int32, ("n_samples",)),
+        "inertia_": fields.Float(),
+        "trace_": fields.Trace(),
+    }
 
     def __init__(
         self,
@@ -266,21 +276,18 @@ callable, default="random"
 
     def _warn_of_empty_clusters(self, last: Result) -> None:
         """Clusters stay empty where there are fewer directions; the seeding may have said so."""
-        used = last.used
         known = isinstance(self.init, str) and not self.warm_start
-        if used < self.n_clusters and self.trace_["changed"][-1] == 0 and not known:
+        if last.used < self.n_clusters and self.trace_["changed"][-1] == 0 and not known:
             caution(
-                f"Only {used} of n_clusters={self.n_clusters} clusters have rows: X has fewer "
+                f"Only {last.used} of n_clusters={self.n_clusters} clusters have rows: X has fewer "
                 "distinct directions, or all rows lie at their centers.",
                 ConvergenceWarning,
             )
 
     def _threads(self) -> int:
-        """The threads of an engine."""
         return threads(self.n_threads)
 
     def _start(self, X: Any, n_threads: int, warm: bool) -> Start:
-        """Where the runs begin."""
         if warm:
             return WarmStart(self._sums)
         if isinstance(self.init, str):
@@ -298,33 +305,27 @@ callable, default="random"
         warn_of_zero_rows(census)
 
     def _plan(self, place: Place, start: Start, n_threads: int) -> Plan:
-        """What is asked of the fit."""
         warm = start.fitted_centers is not None
         n_runs = 1 if warm else self.n_init
         return Plan(
             n_clusters=self.n_clusters,
             start=start,
             random_states=check_random_state(self.random_state).randint(2**31 - 1, size=n_runs),
-            options=self._engine_options(place, n_threads),
+            options=auto.options_for(
+                self.algorithm,
+                place.census,
+                self.n_clusters,
+                n_threads,
+                n_groups=self.n_groups,
+                state_limit=place.state_limit,
+            ),
             auto=self.algorithm == "auto" and not warm,
             max_iter=self.max_iter,
             tol=self.tol,
             empty_cluster=self.empty_cluster,
         )
 
-    def _engine_options(self, place: Place, n_threads: int) -> EngineOptions:
-        """How passes are carried out."""
-        return auto.options_for(
-            self.algorithm,
-            place.census,
-            self.n_clusters,
-            n_threads,
-            n_groups=self.n_groups,
-            state_limit=place.state_limit,
-        )
-
     def _watch(self, place: Place, start: Start, task: Task) -> Watch:
-        """Who looks on at the fit."""
         checkpoint = None
         if self.checkpoint is not None:
             identity = identity_of(place, self.get_params(deep=False), start.fitted_centers)

@@ -4,9 +4,10 @@ A file holds the integers of the centers, so a model that was loaded predicts th
 that was saved, on any machine. Reading believes nothing: every array is checked for type, shape and
 range, and the scales are computed again from the integers, before there is a model.
 
-``FIELDS`` says what each class stores. A class with fields of its own needs an entry there, and two
-methods that call ``save_model`` and ``load_model``. Files of an older version stay readable: what
-changes fields raises ``VERSION``.
+A class whose models go into files has two methods that call ``save_model`` and ``load_model``, and
+says in ``__model_fields__`` which of its attributes a file holds, in the order they are read: sizes
+before arrays that have them. Files of an older version stay readable: a change of fields raises
+``VERSION``.
 """
 
 import importlib
@@ -22,8 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._rows.unit_rows import MAX_FEATURES
 from .._support.caution import caution
 from .._support.files import FilePath, written_whole
-from .center_field import Centers
-from .fields import Cache, Field, Float, FloatType, Integer, Labels, Trace
+from .fields import Field, Integer
 from .parameters import read_parameters, write_parameters
 from .stored import Stored
 
@@ -35,18 +35,6 @@ MAX_HEADER = 100_000_000
 Model = TypeVar("Model")
 
 Fields = Mapping[str, Field]
-FIELDS: dict[str, Fields] = {
-    "SphericalKMeans": {
-        "n_iter_": Integer("n_iter"),
-        "_dtype": FloatType(),
-        "_sums": Centers(),
-        "_centers": Cache(),
-        "labels_": Labels(np.int32, ("n_samples",)),
-        "inertia_": Float(),
-        "trace_": Trace(),
-    },
-}
-"""Attributes of each class in the order they are read: sizes before what has them."""
 GIVEN_BY_VALIDATION = ("n_features_in_", "feature_names_in_")
 
 
@@ -118,10 +106,10 @@ def header_of(cls: type, path: FilePath) -> dict[str, str]:
 
 
 def _fields(cls: type) -> Fields:
-    for base in cls.__mro__:
-        if base.__name__ in FIELDS:
-            return FIELDS[base.__name__]
-    raise TypeError(f"{cls.__name__} cannot be stored in a file; {', '.join(FIELDS)} can.")
+    fields: Fields | None = getattr(cls, "__model_fields__", None)
+    if fields is None:
+        raise TypeError(f"{cls.__name__} cannot be stored in a file; SphericalKMeans can.")
+    return fields
 
 
 def _package(name: str) -> Any:
