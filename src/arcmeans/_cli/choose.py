@@ -15,7 +15,7 @@ from .._run.records import Iteration
 from . import options
 from .console import Console, UserError
 from .output import check_folder, new_folder
-from .sources import open_source, read_all
+from .sources import open_source
 
 FILES = frozenset(("choose-k.csv", "choose-k.html"))
 MOST_STEPS = 20
@@ -100,7 +100,7 @@ def choose_k(
     reading = options.text_options(given)
     new_vectorizer, pruning = options.word_options(given, reading.encoding)
     parameters = options.fit_options(given)
-    rows = read_all(open_source(source, reading), console, new_vectorizer, pruning)
+    rows = open_source(source, reading).read_all(console, new_vectorizer, pruning)
     if most > rows.X.shape[0]:
         raise UserError(
             f"--to {most}: more clusters than there are {rows.unit}, which is {rows.X.shape[0]:,}."

@@ -17,7 +17,8 @@ from .._run.records import Iteration
 from . import models, options
 from .console import Console, UserError, counted
 from .output import check_folder, new_folder
-from .sources import SourceRows, open_source, read_all
+from .source_rows import SourceRows
+from .sources import open_source
 
 FILES = frozenset(("labels.csv", models.FILE, "clusters.json", "trace.csv", "report.html"))
 """The files in the folder."""
@@ -79,7 +80,7 @@ def cluster(source: str, k: int, output: Path, force: bool, console: Console, **
     names_file, checkpoint = given.pop("feature_names"), given.pop("checkpoint")
     parameters = options.fit_options(given)
     started = time.perf_counter()
-    rows = read_all(open_source(source, reading), console, new_vectorizer, pruning)
+    rows = open_source(source, reading).read_all(console, new_vectorizer, pruning)
     if names_file is not None and rows.vectorizer is not None:
         raise UserError("--feature-names is for matrices; the terms of texts have names.")
     names = options.feature_names(names_file, rows.X.shape[1])

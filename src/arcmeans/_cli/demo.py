@@ -13,8 +13,9 @@ from .._report.results import Results, Times
 from . import models
 from .cluster import FILES, write
 from .console import UserError
+from .documents import snippet
 from .output import check_folder
-from .sources import SourceRows, snippet
+from .source_rows import SourceRows
 
 DEFAULT = "arcmeans-demo"
 

@@ -6,11 +6,17 @@ run shows them all. The documents around such a place are used only where the us
 ``--skip-errors``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
 
-from .console import UserError
+from .console import Console, UserError, counted
+from .source_rows import SourceRows
+from .vectorizer import Pruning, TextVectorizer
 
+SNIPPET = 300
+"""Characters of a text that are kept to show it by."""
 LISTED = 20
 """Problems named before the rest is only counted; without --skip-errors reading ends there."""
 
@@ -77,12 +83,63 @@ class TextSource:
     """Bytes or files in all; None where nobody knows."""
     unit: str
     problems: Problems
+    matrix = None
 
     def documents(self, advance: Advance = lambda done: None) -> Iterator[Document]:
         """All documents; at their end an error if some could not be read."""
         for document in self.read(self.problems, advance):
             yield Document(clean(document.id), clean(document.text))
         self.problems.check()
+
+    def read_all(
+        self, console: Console, new_vectorizer: Callable[[], TextVectorizer], pruning: Pruning
+    ) -> SourceRows:
+        ids: list[str] = []
+        snippets: list[str] = []
+        vectorizer = new_vectorizer()
+        with console.stage(f"reading {self.name}", self.unit, self.total) as stage:
+            advance = lambda done: stage.reach(done, f"{len(ids):,} documents")  # noqa: E731
+            X = vectorizer.fit(_noted(self.documents(advance), ids, snippets), pruning)
+        self._tell_skipped(console)
+        console.say(f"{counted(len(ids), 'documents')}, {counted(X.shape[1], 'terms')}")
+        return SourceRows(X, ids, snippets, "documents", vectorizer)
+
+    def read_parts(
+        self, console: Console, vectorizer: TextVectorizer | None, size: int
+    ) -> Iterator[tuple[list[str] | None, Any]]:
+        if vectorizer is None:
+            raise UserError(
+                f"{self.name} holds texts, but the model has no vocabulary: it was not made from "
+                'texts by "arcmeans cluster".'
+            )
+        with console.stage(f"reading {self.name}", self.unit, self.total) as stage:
+            documents = self.documents(stage.reach)
+            for first in documents:
+                ids: list[str] = []
+                part = chain([first], islice(documents, size - 1))
+                X = vectorizer.transform(_noted(part, ids, None))
+                yield ids, X
+        self._tell_skipped(console)
+
+    def _tell_skipped(self, console: Console) -> None:
+        if self.problems.found:
+            console.warn(self.problems.summary())
+
+
+def _noted(
+    documents: Iterable[Document], ids: list[str], snippets: list[str] | None
+) -> Iterator[str]:
+    """The texts; on the way ids and snippets are noted."""
+    for document in documents:
+        ids.append(document.id)
+        if snippets is not None:
+            snippets.append(snippet(document.text))
+        yield document.text
+
+
+def snippet(text: str) -> str:
+    """The beginning of a text, in one line."""
+    return " ".join(text[: 4 * SNIPPET].split())[:SNIPPET]
 
 
 def clean(text: str) -> str:

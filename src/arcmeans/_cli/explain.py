@@ -11,7 +11,7 @@ from .._analysis.explain import explain as explain_model
 from .._analysis.explanation import ClusterExplanation
 from . import models, options
 from .console import Console, UserError
-from .sources import Source, open_source, read_parts
+from .sources import Source, open_source
 
 PART = 8192
 """Rows read at a time."""
@@ -79,7 +79,7 @@ def explain(
 
 def _rows(source: Source, loaded: models.Model, console: Console) -> tuple[Any, list[str] | None]:
     """All rows of a source and their ids."""
-    parts = list(read_parts(source, console, loaded.vectorizer, PART))
+    parts = list(source.read_parts(console, loaded.vectorizer, PART))
     if not parts:
         raise UserError(f"{source.name}: there are no rows in it.")
     ids = [name for part, _ in parts for name in part or ()]

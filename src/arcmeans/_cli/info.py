@@ -36,8 +36,8 @@ def info(path: str | None, console: Console) -> int:
     elif Path(path).suffix == ".safetensors" or (Path(path) / models.FILE).exists():
         facts = model_facts(path)
     else:
-        source = open_source(path, TextOptions())
-        if not isinstance(source, MatrixSource):
+        source = open_source(path, TextOptions()).matrix
+        if source is None:
             raise UserError(f"{path} holds texts; info tells of a matrix or a model.")
         facts = matrix_facts(path, source, console)
     width = max(map(len, facts))

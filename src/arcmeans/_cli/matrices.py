@@ -26,8 +26,9 @@ from sklearn.datasets import load_svmlight_file
 from .._rows.blocks import first_not_finite
 from .._rows.matrix_market import read_matrix_market
 from .._rows.store import RowStore
-from .console import UserError
+from .console import Console, UserError
 from .decoding import opened
+from .source_rows import SourceRows
 
 PICKLED = "holds pickled Python objects, which could run code when read: refused"
 PART = 4096
@@ -48,6 +49,29 @@ class MatrixSource:
     """What the file says of itself."""
     rows: int | None = None
     store: RowStore | None = None
+
+    @property
+    def matrix(self) -> "MatrixSource":
+        return self
+
+    def read_all(
+        self, console: Console, new_vectorizer: Callable[[], Any], pruning: Any
+    ) -> SourceRows:
+        console.say(f"reading {self.name}")
+        X = as_floats(self.whole(), self.name)
+        first = self.facts.get("features counted from")
+        from_zero = None if first is None else first == 0
+        return SourceRows(X, None, None, "rows", None, from_zero, self.store)
+
+    def read_parts(
+        self, console: Console, vectorizer: Any, size: int
+    ) -> Iterator[tuple[list[str] | None, Any]]:
+        with console.stage(f"reading {self.name}", "rows", self.rows) as stage:
+            done = 0
+            for X in self.parts(size):
+                yield None, as_floats(X, self.name, done)
+                done += X.shape[0]
+                stage.reach(done)
 
 
 def row_store(path: Path) -> MatrixSource:

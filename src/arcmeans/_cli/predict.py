@@ -16,7 +16,7 @@ from . import models, options
 from .cluster import LABEL_COLUMNS, label_rows
 from .console import Console, counted
 from .output import check_file, new_file
-from .sources import open_source, read_parts
+from .sources import open_source
 
 
 @click.command()
@@ -68,9 +68,8 @@ def predict(
     opened = open_source(source, reading, features, loaded.zero_based)
     done = without = 0
     with _writer(output, force, console.json) as write:
-        for ids, X in read_parts(
-            opened, console, loaded.vectorizer, part_size(estimator.n_clusters)
-        ):
+        size = part_size(estimator.n_clusters)
+        for ids, X in opened.read_parts(console, loaded.vectorizer, size):
             assigned = assign(estimator, X)
             write(label_rows(range(done, done + X.shape[0]) if ids is None else ids, assigned))
             done += X.shape[0]
