@@ -1,6 +1,13 @@
-// What the sieve knows of the rows of a chunk: upper bounds on their cosines to groups of centers
-// and a lower bound on that to their own, as they are now. Rows are named by their place in the
-// chunk; bounds are in units (sieve.hpp).
+// The bounds of the sieve on the rows of one chunk: of each row a lower bound on the cosine to its
+// own center, and upper bounds on its cosines to groups of centers (line_groups.hpp). The own
+// center is left out of its group. Each thread of a pass has one (sieve.hpp).
+//
+// `r` is the number of a row in the chunk, here and in all files of the sieve. Upper bounds are in
+// whole units, lower bounds in fine units. The *limit* of a row is the smallest upper bound that
+// *reaches* its lower bound: in a group whose bound is below the limit no center can win.
+//
+// What has to stay true: no upper bound is below, and no lower bound above, the cosines that it
+// bounds; and the limit of a row follows its lower bound.
 #pragma once
 
 #include <algorithm>
@@ -17,28 +24,30 @@ namespace arcmeans {
 
 class ChunkBounds {
  public:
-  // Of no center: below all cosines.
-  static constexpr std::int32_t kNothing = -2 * static_cast<std::int32_t>(kCosineUnits);
+  // Below every cosine: the upper bound of a group whose only center is the own one.
+  static constexpr std::int32_t kBelowAll = -2 * static_cast<std::int32_t>(kCosineUnits);
 
-  ChunkBounds(const PassAging& aging, const SieveState& state, std::size_t most_rows)
+  ChunkBounds(const PassAging& aging, const Places& places, const SieveState& state,
+              std::size_t most_rows)
       : aging_(aging),
+        places_(places),
         state_(state),
         groups_(aging.groups()),
         stride_(groups_.n_bound_blocks() * kCacheLineShorts),
         firsts_(groups_.firsts()),
         lower_(most_rows),
         limit_(most_rows),
-        followed_(aging.shifts().size()) {
-    if (!state.uppers) scratch_ = Buffer<std::int16_t>(most_rows * index(stride_));
+        in_transit_(aging.shifts().size()) {
+    if (!state.uppers) unkept_uppers_ = Buffer<std::int16_t>(most_rows * index(stride_));
     for (int b = 0; b < groups_.n_bound_blocks(); ++b) valid_.push_back(groups_.valid(b));
   }
 
-  // The rows from here on are those of the chunk: calls use(row, known) for each, whether anything
-  // is known of it. Upper bounds follow the centers to their places.
+  // Begins a chunk: brings its bounds up to date with the last move, and upper bounds to where
+  // their centers stand now. Calls use(r, known) for each row: whether it has a label and bounds.
   template <class Use>
   void start(std::int64_t begin, std::int32_t count, const Use& use) {
     begin_ = begin;
-    uppers_ = state_.uppers ? state_.uppers + begin * stride_ : scratch_.data();
+    uppers_ = state_.uppers ? state_.uppers + begin * stride_ : unkept_uppers_.data();
     for (std::int32_t r = 0; r < count; ++r) {
       const std::int32_t stored = state_.lower ? stored_lower(r) : SieveState::kUnknown;
       const bool known = label(r) >= 0 && stored != SieveState::kUnknown;
@@ -46,40 +55,44 @@ class ChunkBounds {
       set_lower(r, known ? std::max(now, kLeast) : kLeast);
       use(r, known);
     }
-    if (!state_.uppers || followed_.empty()) return;
+    if (!state_.uppers || in_transit_.empty()) return;
     for (std::int32_t r = 0; r < count; ++r) {
-      take_shifts(aging_.shifts(), uppers(r), followed_.data());
+      take_shifts(aging_.shifts(), uppers(r), in_transit_.data());
     }
   }
 
   std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
+  int own_place(std::int32_t r) const { return places_.of(label(r)); }
 
-  // --- On the own center, in fine units; a group reaches it with an upper bound ≥ the limit.
+  // --- Lower bounds, and the limits that follow from them.
 
   std::int32_t lower(std::int32_t r) const { return lower_[at(r)]; }
   std::int16_t limit(std::int32_t r) const { return limit_[at(r)]; }
-  // The limit if the own center had not fallen in the last move.
+  // What they would be if the own center had not fallen in the last move.
+  std::int32_t lower_before_fall(std::int32_t r) const {
+    return lower(r) + aging_.last_fall(label(r)).most;
+  }
   std::int16_t limit_before_fall(std::int32_t r) const {
-    return PassAging::limit(lower(r) + aging_.last_fall(label(r)).most);
+    return PassAging::limit(lower_before_fall(r));
   }
-  void raise(std::int32_t r, std::int32_t lower) { set_lower(r, std::max(lower_[at(r)], lower)); }
-  // Takes some of the last fall back, of what is kept too.
-  void take_back(std::int32_t r, std::int32_t by) {
-    stored_lower(r) = PassAging::raised(stored_lower(r), by);
-    set_lower(r, lower_now(r));
+  void raise_lower(std::int32_t r, std::int32_t lower) {
+    set_lower(r, std::max(lower_[at(r)], lower));
   }
-  // Before the last fall.
-  std::int32_t lower_before(std::int32_t r) const {
-    return aging_.read_lower(stored_lower(r), label(r)) + aging_.last_fall(label(r)).most;
+  // Takes a part of the last fall back from the bound, and from the stored bound too.
+  void take_fall_back(std::int32_t r, std::int32_t part) {
+    stored_lower(r) = PassAging::raised(stored_lower(r), part);
+    set_lower(r, std::max(kLeast, aging_.read_lower(stored_lower(r), label(r))));
   }
-  void keep(std::int32_t r, std::int32_t label) {
+  // Stores the label of a row, and the lower bound, which has to be one on the center of the label.
+  void store(std::int32_t r, std::int32_t label) {
     state_.labels[begin_ + r] = label;
     if (state_.lower) stored_lower(r) = aging_.lower_to_store(lower_[at(r)], label);
   }
+  // By row, for loops that cannot afford a call. Whoever writes a lower bound writes its limit.
   std::int32_t* lowers() { return lower_.data(); }
   std::int16_t* limits() { return limit_.data(); }
 
-  // --- On groups of centers, as they are stored: less what is to be taken from them.
+  // --- Upper bounds. They lie here as they are stored: bound − cumulative rise of the group.
 
   std::int64_t stride() const { return stride_; }
   std::int16_t* uppers(std::int32_t r) { return uppers_ + r * stride_; }
@@ -88,60 +101,62 @@ class ChunkBounds {
     uppers(r)[group] = static_cast<std::int16_t>(bound - aging_.rises_to_store(0)[group]);
   }
 
-  // The groups of a line of bounds that reach a limit, the row's own.
-  std::uint32_t reaching(int b, std::int32_t r) const { return reaching(b, r, limit(r)); }
-  std::uint32_t reaching(int b, std::int32_t r, std::int16_t limit) const {
+  // The groups of a block of bounds that reach a limit, or the row's own limit: a bit for each.
+  std::uint32_t groups_reaching(std::int32_t r, int b, std::int16_t limit) const {
     return valid_[index(b)] &
            sums_reach(uppers(r) + b * kCacheLineShorts, aging_.rises_to_read(b), limit);
   }
-  bool reaches(std::int32_t r) const {
+  std::uint32_t groups_reaching(std::int32_t r, int b) const {
+    return groups_reaching(r, b, limit(r));
+  }
+  bool any_reaches(std::int32_t r) const {
     std::uint32_t any = 0;
-    for (int b = 0; b < groups_.n_bound_blocks(); ++b) any |= reaching(b, r);
+    for (int b = 0; b < groups_.n_bound_blocks(); ++b) any |= groups_reaching(r, b);
     return any != 0;
   }
-  bool line_reaches(int line, std::int32_t r) const {
-    return (reaching(groups_.bound_block(line), r) & groups_.bits(line)) != 0;
+  // A filter line reaches if one of its groups does.
+  bool line_reaches(std::int32_t r, int line) const {
+    return (groups_reaching(r, groups_.bound_block(line)) & groups_.bits(line)) != 0;
   }
-  // The lines that have one of those, each by the bit of its first group.
-  std::uint32_t lines_reaching(int b, std::int32_t r, std::int16_t limit) const {
-    std::uint32_t found = reaching(b, r, limit);
+  // The filter lines that reach a limit by groups of a block of bounds: the bit of the first group
+  // of each line. A line has a power of two of groups, and so each turn doubles how many count.
+  std::uint32_t lines_reaching(std::int32_t r, int b, std::int16_t limit) const {
+    std::uint32_t found = groups_reaching(r, b, limit);
     for (int bit = 1; bit < groups_.per_line(); bit *= 2) found |= found >> bit;
     return found & firsts_;
   }
   int count_lines_reaching(std::int32_t r) const {
     int count = 0;
     for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
-      count += std::popcount(lines_reaching(b, r, limit(r)));
+      count += std::popcount(lines_reaching(r, b, limit(r)));
     }
     return count;
   }
 
  private:
-  // No cosine is below −1, so a lower bound that has fallen further says no less at −2.
-  static constexpr std::int32_t kLeast = kNothing * PassAging::kFine;
+  // Every upper bound reaches a lower bound of −2, so none needs to be lower.
+  static constexpr std::int32_t kLeast = kBelowAll * PassAging::kFine;
 
   static std::size_t at(std::int32_t r) { return index(r); }
   std::int32_t& stored_lower(std::int32_t r) const { return state_.lower[begin_ + r]; }
-  std::int32_t lower_now(std::int32_t r) const {
-    return std::max(kLeast, aging_.read_lower(stored_lower(r), label(r)));
-  }
   void set_lower(std::int32_t r, std::int32_t lower) {
     lower_[at(r)] = lower;
     limit_[at(r)] = PassAging::limit(lower);
   }
 
   const PassAging& aging_;
+  const Places& places_;
   const SieveState& state_;
   LineGroups groups_;
-  std::int64_t stride_;   // from row to row
-  std::uint32_t firsts_;  // of the bits of a line of bounds, those of the first groups of lines
+  std::int64_t stride_;   // from the upper bounds of a row to those of the next
+  std::uint32_t firsts_;  // of the bits of a block of bounds: the first group of each filter line
   std::int64_t begin_ = 0;
-  std::int16_t* uppers_ = nullptr;  // of the chunk
-  Buffer<std::int16_t> scratch_;    // where none are kept
+  std::int16_t* uppers_ = nullptr;      // of the chunk, in the row state or in `unkept_uppers_`
+  Buffer<std::int16_t> unkept_uppers_;  // where the row state has none
   std::vector<std::int32_t> lower_;
   std::vector<std::int16_t> limit_;
-  std::vector<std::int16_t> followed_;  // bounds on their way to other places
-  std::vector<std::uint32_t> valid_;    // by line of bounds: groups with centers
+  std::vector<std::int16_t> in_transit_;  // upper bounds whose centers change places
+  std::vector<std::uint32_t> valid_;      // by block of bounds, a bit for each group with centers
 };
 
 }  // namespace arcmeans

@@ -18,8 +18,8 @@ class DenseVisits {
   static constexpr int kMostLines = kVectorBytes / 16;
   static constexpr bool kAllWhereLikely = kMostLines > 1;
 
-  DenseVisits(const PackedRows& packed, const Centers& centers)
-      : packed_(packed), lines_(centers.watcher<FilterLines>()) {}
+  DenseVisits(const PackedRows& packed, const Centers&, const FilterLines& lines)
+      : packed_(packed), lines_(lines) {}
 
   // The rows from here on are named by their place after it.
   void start(std::int64_t begin) { begin_ = begin; }

@@ -1,6 +1,9 @@
-// The exact decision of the sieve: sim64 among the centers of a row whose bounds reach its lower
-// bound. So that near ties need not be decided again before one of the two centers moves, the
-// bounds of all candidates become what sim64 says.
+// The exact decision of the sieve (sieve.hpp), for a row with a near tie: sim64 among the centers
+// whose upper bounds reach the lower bound of the row. The candidates then get bounds from sim64,
+// which are narrower than those of the filter: most near ties are not found again while their
+// centers stay.
+//
+// `Visits` visits filter lines: SparseVisits or DenseVisits.
 #pragma once
 
 #include <algorithm>
@@ -20,108 +23,109 @@ namespace arcmeans {
 template <class Visits>
 class ExactChoice {
  public:
-  ExactChoice(std::unique_ptr<NearTies> near_ties, const Centers& centers, const LineGroups& groups)
+  ExactChoice(std::unique_ptr<NearTies> near_ties, const LineGroups& groups, const Places& places,
+              ChunkBounds& bounds, Visits& visits)
       : near_ties_(std::move(near_ties)),
-        centers_(centers),
-        places_(centers.watcher<FilterLines>().places()),
-        groups_(groups) {}
+        groups_(groups),
+        places_(places),
+        bounds_(bounds),
+        visits_(visits) {}
 
-  // The label of row `r` of a chunk, which is row `row` of all, where the center at place `first`
-  // has the highest cosine.
-  std::int32_t operator()(std::int64_t row, std::int32_t r, std::int32_t first, ChunkBounds& bounds,
-                          Visits& visits) {
+  // The label of row `r` of the chunk, which is row `i` of all. The center at place `first` has the
+  // highest filter cosine, and is left out of the bound of its group.
+  std::int32_t operator()(std::int64_t i, std::int32_t r, int first) {
     candidates_.clear();
-    const double error = 3.0 * near_ties_->error(row) + 0x1p-24;
-    const auto units = [&](double similarity) {
-      return static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits));
-    };
-    Choice best;
+    visited_.clear();
     if (groups_.group_size() == 1) {
-      list_centers(r, first, bounds);
-      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
-        bounds.set_upper(r, places_.of(j), units(similarity));
-      });
-      bounds.set_upper(r, places_.of(best.center), ChunkBounds::kNothing);
+      list_by_bounds(r, first);
     } else {
-      visit_candidates(r, first, bounds, visits);
-      auto its_line = undecided_.begin();
-      best = near_ties_->choose(row, candidates_, [&](int j, double similarity) {
-        while (its_line->line != j / kCacheLineShorts) ++its_line;
-        its_line->uppers[j % kCacheLineShorts] = units(similarity);
-      });
-      set_uppers(r, best.center, bounds);
+      list_by_cosines(r, first);
     }
-    bounds.raise(r, PassAging::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
+    std::sort(candidates_.begin(), candidates_.end());
+    // sim64 is within e of the cosine, and the sim64 of a later pass is too: 2e, and e to spare for
+    // the arithmetic here. 2⁻²⁴ is for the lower bound, which is rounded to float.
+    const double error = 3.0 * near_ties_->error(i) + 0x1p-24;
+    const Choice best = near_ties_->choose(i, candidates_, [&](int j, double similarity) {
+      set_upper(r, places_.of(j),
+                static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits)));
+    });
+    set_upper(r, places_.of(best.center), ChunkBounds::kBelowAll);
+    for (const Line& line : visited_) store_groups(r, line);
+    bounds_.raise_lower(
+        r, PassAging::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
     return best.center;
   }
 
  private:
-  // The bounds of a line that holds candidates, by lane.
-  struct Undecided {
-    int line;
+  // A filter line that was visited, and an upper bound for the center in each of its lanes.
+  struct Line {
+    int number;
     std::int32_t uppers[kCacheLineShorts];
   };
 
-  // The centers whose bounds reach, and the best, whose bound is that of no center.
-  void list_centers(std::int32_t r, std::int32_t first, const ChunkBounds& bounds) {
+  // Where each center has a bound of its own: the centers whose bounds reach, and the first, which
+  // has no bound yet. A block of bounds is then a filter line.
+  void list_by_bounds(std::int32_t r, int first) {
     for (int b = 0; b < groups_.n_bound_blocks(); ++b) {
-      std::uint32_t found = bounds.reaching(b, r);
+      std::uint32_t found = bounds_.groups_reaching(r, b);
       if (first / kCacheLineShorts == b) found |= 1U << (first % kCacheLineShorts);
       for (; found != 0; found &= found - 1) {
         candidates_.push_back(places_.center(b * kCacheLineShorts + std::countr_zero(found)));
       }
     }
-    std::sort(candidates_.begin(), candidates_.end());
   }
 
-  // Visits the lines with groups that reach once more, to see which of their centers do. Where
-  // centers share bounds their places are their numbers.
-  void visit_candidates(std::int32_t r, std::int32_t first, const ChunkBounds& bounds,
-                        Visits& visits) {
-    undecided_.clear();
+  // Where centers share bounds: visits the line of the first center and the lines that reach, and
+  // lists the centers whose filter cosines reach.
+  void list_by_cosines(std::int32_t r, int first) {
     this_row_.clear();
     this_row_.add(r);
-    for (int line = 0; line < groups_.n_lines(); ++line) {
-      if (line != first / kCacheLineShorts && !bounds.line_reaches(line, r)) continue;
-      undecided_.push_back({line, {}});
-      visits.template visit<1, false>(
-          line, this_row_, [&](std::int32_t, const LineCosines(&cosines)[1], float error) {
+    for (int l = 0; l < groups_.n_lines(); ++l) {
+      if (l != first / kCacheLineShorts && !bounds_.line_reaches(r, l)) continue;
+      Line& line = visited_.emplace_back();
+      line.number = l;
+      visits_.template visit<1, false>(
+          l, this_row_, [&](std::int32_t, const LineCosines(&cosines)[1], float error) {
             for (int lane = 0; lane < kCacheLineShorts; ++lane) {
               const float cosine = cosines[0].lanes[lane / kVectorFloats][lane % kVectorFloats];
-              undecided_.back().uppers[lane] = PassAging::upper(cosine, error);
+              line.uppers[lane] = PassAging::upper(cosine, error);
             }
           });
-      for (int lane = 0; lane < kCacheLineShorts; ++lane) {
-        const int j = line * kCacheLineShorts + lane;
-        if (j < centers_.size() && undecided_.back().uppers[lane] >= bounds.limit(r)) {
-          candidates_.push_back(j);
-        }
+      const int n_used = std::min(kCacheLineShorts, places_.size() - l * kCacheLineShorts);
+      for (int lane = 0; lane < n_used; ++lane) {
+        if (line.uppers[lane] < bounds_.limit(r)) continue;
+        candidates_.push_back(places_.center(l * kCacheLineShorts + lane));
       }
     }
   }
 
-  // The bounds of the groups of those lines, the own center left out.
-  void set_uppers(std::int32_t r, std::int32_t own, ChunkBounds& bounds) {
-    for (Undecided& it : undecided_) {
-      if (it.line == own / kCacheLineShorts)
-        it.uppers[own % kCacheLineShorts] = ChunkBounds::kNothing;
-      for (int g = 0; g < groups_.per_line(); ++g) {
-        std::int32_t top = it.uppers[g];
-        for (int lane = g; lane < kCacheLineShorts; lane += groups_.per_line()) {
-          top = std::max(top, it.uppers[lane]);
-        }
-        bounds.set_upper(r, it.line * groups_.per_line() + g, top);
+  // The upper bound of the center at a place: stored, or noted with its line until all are known.
+  void set_upper(std::int32_t r, int place, std::int32_t upper) {
+    if (groups_.group_size() == 1) return bounds_.set_upper(r, place, upper);
+    for (Line& line : visited_) {
+      if (line.number == place / kCacheLineShorts) line.uppers[place % kCacheLineShorts] = upper;
+    }
+  }
+
+  // The bounds of the groups of a line. Group g has the lanes g, g + per_line(), ...
+  void store_groups(std::int32_t r, const Line& line) {
+    for (int g = 0; g < groups_.per_line(); ++g) {
+      std::int32_t largest = line.uppers[g];
+      for (int lane = g; lane < kCacheLineShorts; lane += groups_.per_line()) {
+        largest = std::max(largest, line.uppers[lane]);
       }
+      bounds_.set_upper(r, line.number * groups_.per_line() + g, largest);
     }
   }
 
   std::unique_ptr<NearTies> near_ties_;
-  const Centers& centers_;
-  const Places& places_;
   LineGroups groups_;
+  const Places& places_;
+  ChunkBounds& bounds_;
+  Visits& visits_;
   RowList this_row_{1};
   std::vector<int> candidates_;
-  std::vector<Undecided> undecided_;
+  std::vector<Line> visited_;
 };
 
 }  // namespace arcmeans

@@ -86,8 +86,8 @@ Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& 
   parallel_chunks(rows.n_rows, options.rows_at_a_time(), options.n_threads,
                   [&](int thread, std::int64_t begin, std::int64_t end) {
                     const auto t = index(thread);
-                    if (!visitors[t])
-                      visitors[t] = std::make_unique<Visitor>(make_visitor(work[t]));
+                    // Made where it stays: parts of a visitor may refer to each other.
+                    if (!visitors[t]) visitors[t].reset(new Visitor(make_visitor(work[t])));
                     for (std::int64_t i = begin; i < end; ++i) state.previous[i] = state.labels[i];
                     visitors[t]->visit(begin, end);
                     for (std::int64_t i = begin; i < end; ++i) {

@@ -2,6 +2,7 @@
 
 #include "core/algorithms/ball_visitor.hpp"
 #include "core/algorithms/dense_visits.hpp"
+#include "core/algorithms/row_loop.hpp"
 #include "core/algorithms/sieve_algorithm.hpp"
 #include "core/algorithms/sparse_visits.hpp"
 
@@ -11,10 +12,10 @@ namespace {
 
 template <class Visits>
 Work pass(const Rows& rows, const PackedRows& packed, const Centers& centers,
-          const PassAging& aging, const SieveState& state, const PassOptions& options) {
+          const FilterLines& lines, const GroupGains* gains, const PassAging& aging,
+          const SieveState& state, const PassOptions& options) {
   return pass_over_rows(rows, state, options, [&](Work& work) {
-    return Sieve<Visits>(rows, near_ties(rows, centers), packed, centers, aging, state, options,
-                         work);
+    return Sieve<Visits>(rows, packed, centers, lines, gains, aging, state, options, work);
   });
 }
 
@@ -86,7 +87,8 @@ Work SieveAlgorithm::assign(const Rows& rows, Centers& centers, const Labels& la
   const auto one_pass = packed.dense()    ? pass<DenseVisits>
                         : packed.narrow() ? pass<SparseVisits<std::uint16_t>>
                                           : pass<SparseVisits<std::uint32_t>>;
-  return one_pass(rows, packed, centers, aging, state, chosen);
+  return one_pass(rows, packed, centers, lines, aging.told() ? gains : nullptr, aging, state,
+                  chosen);
 }
 
 // Where every center has a bound of its own, in a few lines, a visit to the gain lines would cost

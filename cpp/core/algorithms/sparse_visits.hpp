@@ -22,11 +22,8 @@ class SparseVisits {
   // Rows likely to need most lines do not visit all: that gained no fit more than 5 %.
   static constexpr bool kAllWhereLikely = false;
 
-  SparseVisits(const PackedRows& packed, const Centers& centers)
-      : packed_(packed),
-        centers_(centers),
-        lines_(centers.watcher<FilterLines>()),
-        extras_(index(lines_.count())) {
+  SparseVisits(const PackedRows& packed, const Centers& centers, const FilterLines& lines)
+      : packed_(packed), centers_(centers), lines_(lines), extras_(index(lines_.count())) {
     for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
   }
 
