@@ -89,9 +89,11 @@ class GainVisits {
   template <class RareChange>
   float beside_sum(std::int32_t r, const RareChange& rare_change) const {
     float units = 0.001F + packed_.error(begin_ + r, 0.0F) * gains_.length();
-    visits_.each_rare(r, [&](const auto& rare) {
-      units += std::abs(rare.value) * rare_change(rare.feature) * (1.001F * kCosineUnits);
-    });
+    if (!packed_.any_rare()) return units;
+    const auto* const end = packed_.rare_end(begin_ + r);
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != end; ++rare) {
+      units += std::abs(rare->value) * rare_change(rare->feature) * (1.001F * kCosineUnits);
+    }
     return units;
   }
 

@@ -1,0 +1,129 @@
+// What rare features add to the filter cosines of sparse rows. Filter lines have the frequent
+// features; of a rare feature the centers keep a list of (center, sum) (rare_lists.hpp). The visits
+// to the filter lines (sparse_visits.hpp) collect the products of a chunk's active rows beforehand,
+// and add those of a line to its cosines. What has to stay true: rows are collected, and read, in
+// ascending order.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/algorithms/row_list.hpp"
+#include "core/centers/centers.hpp"
+#include "core/layouts/line_cosines.hpp"
+#include "core/layouts/packed.hpp"
+#include "core/support/index.hpp"
+
+namespace arcmeans {
+
+class RareProducts {
+  // Of row r with the center in a lane, in units.
+  struct Product {
+    std::int32_t r;
+    std::int32_t lane;
+    float value;
+  };
+
+ public:
+  RareProducts(const PackedRows& packed, const Centers& centers, const FilterLines& lines)
+      : packed_(packed),
+        lists_(centers.sums().rare()),
+        centers_(centers),
+        places_(lines.places()),
+        products_(index(lines.count())) {
+    for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
+  }
+
+  // Begins a chunk.
+  void start(std::int64_t begin) {
+    begin_ = begin;
+    for (auto& of_line : products_) of_line.clear();
+  }
+
+  // Collects the products of these rows. The lists of their features lie anywhere in memory: each
+  // is asked for when its row is 12 rows ahead, and the rest of it when its row is 6 ahead.
+  void collect(const RowList& rows) {
+    if (!packed_.any_rare()) return;
+    constexpr std::size_t kAhead = 6;
+    const std::size_t n = rows.size();
+    for (std::size_t at = 0; at < n + 2 * kAhead; ++at) {
+      if (at < n) {
+        each_listed(rows[at], [&](const auto& rare) { lists_.prefetch_first(rare.feature); });
+      }
+      if (at >= kAhead && at - kAhead < n) {
+        each_listed(rows[at - kAhead],
+                    [&](const auto& rare) { lists_.prefetch_others(rare.feature); });
+      }
+      if (at >= 2 * kAhead) collect(rows[at - 2 * kAhead]);
+    }
+  }
+
+  // The products of one line, from a row on. Adds those of row after row to their cosines.
+  struct Reader {
+    const Product* next;
+    const Product* end;
+    __attribute__((always_inline)) void add_to(LineCosines& cosines, std::int32_t r) {
+      for (; next != end && next->r <= r; ++next) {
+        if (next->r == r) cosines.add(next->lane, next->value);
+      }
+    }
+  };
+  Reader reader(int line, std::int32_t first_row) const {
+    const auto& of_line = products_[index(line)];
+    const Product* const end = of_line.data() + of_line.size();
+    return {std::lower_bound(of_line.data(), end, first_row,
+                             [](const Product& product, std::int32_t r) { return product.r < r; }),
+            end};
+  }
+
+ private:
+  // The rare features of a row whose lists are read. Where centers are the sums of their rows, a
+  // center has all of the features that no other row has, or none: the first stands for all.
+  template <class Use>
+  void each_listed(std::int32_t r, const Use& use) const {
+    const auto* shared = packed_.shared_end(begin_ + r);
+    const auto* last = packed_.rare_end(begin_ + r);
+    if (sums_of_rows_ && shared != last) last = shared + 1;
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) use(*rare);
+  }
+
+  void collect(std::int32_t r) {
+    const auto* shared = packed_.shared_end(begin_ + r);
+    const auto* last = packed_.rare_end(begin_ + r);
+    if (sums_of_rows_ && shared != last) {
+      const auto& own = packed_.own(begin_ + r);
+      const int center = lists_.first(shared->feature, own.first);
+      if (center >= 0) {
+        add(r, center, own.product);
+        last = shared;
+      }
+    }
+    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) {
+      lists_.each(rare->feature, [&](int j, std::int64_t sum) {
+        add(r, j, static_cast<double>(rare->value) * static_cast<double>(sum));
+      });
+    }
+  }
+
+  void add(std::int32_t r, int j, double product) {
+    const auto cosine = static_cast<float>(product * centers_.scale(j) * kCosineUnits);
+    const int lane = places_.of(j) % kCacheLineShorts;
+    auto& of_line = products_[index(places_.of(j) / kCacheLineShorts)];
+    // A center that has one rare feature of a row is likely to have the next one.
+    if (!of_line.empty() && of_line.back().r == r && of_line.back().lane == lane) {
+      of_line.back().value += cosine;
+    } else {
+      of_line.push_back({r, lane, cosine});
+    }
+  }
+
+  const PackedRows& packed_;
+  const RareLists& lists_;
+  const Centers& centers_;
+  const Places& places_;
+  bool sums_of_rows_ = true;  // every center is the sum of its rows
+  std::int64_t begin_ = 0;
+  std::vector<std::vector<Product>> products_;  // [line], in ascending order of rows
+};
+
+}  // namespace arcmeans
