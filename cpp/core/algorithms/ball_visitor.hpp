@@ -13,15 +13,15 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   using Base = RowVisitor<Visitor, RowsOf>;
 
  public:
-  BallVisitor(const RowsOf& rows, const Centers& centers, const Labels& state,
+  BallVisitor(const RowsOf& rows, const Centers& centers, const Panels& panels, const Labels& state,
               const AngleState& angles, const CenterNeighbors& neighbors, const TurnAngles& turns,
               const PassOptions& options, Work& work)
-      : Base(rows, centers, state, work),
+      : Base(rows, centers, panels, state, work),
         angles_(angles),
         neighbors_(neighbors),
         turns_(turns),
         ball_(centers, neighbors, work),
-        lloyd_(rows, centers, state, options, work) {}
+        lloyd_(rows, centers, panels, state, options, work) {}
 
   void visit(std::int64_t begin, std::int64_t end) {
     std::int64_t i = begin;
@@ -112,15 +112,15 @@ template <template <class> class VisitorOf>
 Work pass_by_balls(const Rows& rows, Centers& centers, const Labels& labels,
                    const AngleState& angles, const PassOptions& options,
                    CenterNeighbors& neighbors) {
-  Panels::of(centers);
+  const Panels& panels = Panels::of(centers);
   const TurnAngles turns(centers);
   return with_row_type(rows, [&](const auto& typed_rows) {
     using RowsOf = std::decay_t<decltype(typed_rows)>;
     const std::int64_t center_similarities =
         update_lists(typed_rows, centers, labels, turns, options.n_threads, neighbors);
     Work work = pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
-      return VisitorOf<RowsOf>(typed_rows, centers, labels, angles, neighbors, turns, options,
-                               mine);
+      return VisitorOf<RowsOf>(typed_rows, centers, panels, labels, angles, neighbors, turns,
+                               options, mine);
     });
     work.center_similarities = center_similarities;
     return work;

@@ -16,7 +16,7 @@ constexpr int kLeastForStrips = 4;
 CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_groups,
                            std::int32_t n_features)
     : group_of_(group_of, group_of + n_centers),
-      place_(group_of_.size()),
+      member_number_(group_of_.size()),
       starts_(index(n_groups) + 1),
       members_(index(n_centers)),
       strip_floats_(arcmeans::strip_floats(n_features)),
@@ -31,7 +31,7 @@ CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_gr
   std::vector<int> next(starts_.begin(), starts_.end() - 1);
   for (int j = 0; j < n_centers; ++j) {
     const auto g = index(group_of_[index(j)]);
-    place_[index(j)] = next[g] - starts_[g];
+    member_number_[index(j)] = next[g] - starts_[g];
     members_[index(next[g]++)] = j;
   }
   std::int64_t n_strips = 0;
@@ -49,20 +49,22 @@ CenterGroups::CenterGroups(const std::int32_t* group_of, int n_centers, int n_gr
 void CenterGroups::update(const Centers& centers, const TurnAngles& turns, int n_threads) {
   parallel_chunks(size(), 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
     const int g = static_cast<int>(at);
-    double by = 0.0;
+    double largest_turn = 0.0;
     for (int m = 0; m < count(g); ++m) {
       const int j = begin(g)[m];
-      // Bounds on a center that was placed begin with where it is.
-      if (centers.last_move(j).kind != CenterMove::Kind::placed) by = std::max(by, turns[j]);
+      // There is no bound yet on where a placed center was before.
+      if (centers.last_move(j).kind != CenterMove::Kind::placed) {
+        largest_turn = std::max(largest_turn, turns[j]);
+      }
     }
-    moved_[index(g)] = moved_further(moved(g), by);
+    moved_[index(g)] = moved_further(moved(g), largest_turn);
     moved_up_[index(g)] = moved_by(moved(g));
-    copy(centers, g);
+    copy_to_strips(centers, g);
   });
   fresh_ = false;
 }
 
-void CenterGroups::copy(const Centers& centers, int g) {
+void CenterGroups::copy_to_strips(const Centers& centers, int g) {
   if (!strips(g)) return;
   for (int m = 0; m < count(g); ++m) {
     const int j = begin(g)[m];

@@ -27,8 +27,8 @@ class CenterGroups {
 
   int size() const { return static_cast<int>(moved_.size()); }
   int group_of(int center) const { return group_of_[index(center)]; }
-  // The place of a center among the centers of its group.
-  int place_of(int center) const { return place_[index(center)]; }
+  // m, where a center is member m of its group.
+  int member_number(int center) const { return member_number_[index(center)]; }
   const int* begin(int g) const { return members_.data() + starts_[index(g)]; }
   int count(int g) const { return starts_[index(g) + 1] - starts_[index(g)]; }
   // The strips of a group one after another; null where it has none.
@@ -39,19 +39,20 @@ class CenterGroups {
   std::int64_t strip_floats() const { return strip_floats_; }
   // The cumulative movement: Σ over the passes of the largest turn in the group.
   double moved(int g) const { return moved_[index(g)]; }
+  // By group, rounded up to float32.
   const float* moved_up() const { return moved_up_.data(); }
 
  private:
-  void copy(const Centers& centers, int g);
+  void copy_to_strips(const Centers& centers, int g);
   float* strip(int g, int m) {
     return strips_.data() + (first_strip_[index(g)] + m / kCacheLineFloats) * strip_floats_;
   }
 
-  bool fresh_ = true;
+  bool fresh_ = true;  // no center is in the strips yet
   std::vector<std::int32_t> group_of_;
-  std::vector<int> place_;    // [center]
-  std::vector<int> starts_;   // [group]
-  std::vector<int> members_;  // centers by group, ascending within
+  std::vector<int> member_number_;  // [center]
+  std::vector<int> starts_;         // [group]
+  std::vector<int> members_;        // centers by group, ascending within
   std::int64_t strip_floats_;
   std::vector<std::int64_t> first_strip_;  // [group]; −1: none
   Buffer<float> strips_;

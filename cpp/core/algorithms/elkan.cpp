@@ -15,14 +15,14 @@ class Elkan final : public ElkanBounds {
 
   Work assign(const Rows& rows, Centers& centers, const Labels& labels,
               const PassOptions& options) override {
-    Panels::of(centers);
+    const Panels& panels = Panels::of(centers);
     CenterTests& tests = CenterTests::of(centers, true);
     const std::int64_t center_similarities = tests.update(centers, options.n_threads);
     const ElkanState state = with(labels);
     Work work = with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;
       return pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
-        return ElkanVisitor<RowsOf, CenterTests>(typed_rows, centers, state, tests, mine);
+        return ElkanVisitor<RowsOf, CenterTests>(typed_rows, centers, panels, state, tests, mine);
       });
     });
     work.center_similarities = center_similarities;

@@ -8,7 +8,7 @@
 // own(i) + s or nearer, and whatever is as near as that to the row is within 2·own(i) + s of a. So
 // the neighbors of a are visited, annulus by annulus, until one ends beyond (neighbors.hpp); only
 // where the list is too short are all centers.
-// Memory: 24 bytes a row, and the lists.
+// Memory: 16 bytes a row, and the lists of neighbors.
 #include "core/algorithms/ball_visitor.hpp"
 
 namespace arcmeans {

@@ -14,15 +14,15 @@ class Hamerly final : public HamerlyBounds {
 
   Work assign(const Rows& rows, Centers& centers, const Labels& labels,
               const PassOptions& options) override {
-    Panels::of(centers);
+    const Panels& panels = Panels::of(centers);
     CenterTests& tests = CenterTests::of(centers, false);
     const std::int64_t center_similarities = tests.update(centers, options.n_threads);
     const HamerlyState state = with(labels);
     Work work = with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;
       return pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
-        return HamerlyVisitor<RowsOf, CenterTests>(typed_rows, centers, state, tests, update(),
-                                                   mine);
+        return HamerlyVisitor<RowsOf, CenterTests>(typed_rows, centers, panels, state, tests,
+                                                   update(), mine);
       });
     });
     work.center_similarities = center_similarities;

@@ -27,11 +27,11 @@ class LloydAlgorithm final : public Algorithm {
  public:
   Work assign(const Rows& rows, Centers& centers, const Labels& labels,
               const PassOptions& options) override {
-    Panels::of(centers);
+    const Panels& panels = Panels::of(centers);
     return with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;
       return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
-        return Lloyd<RowsOf>(typed_rows, centers, labels, options, work);
+        return Lloyd<RowsOf>(typed_rows, centers, panels, labels, options, work);
       });
     });
   }

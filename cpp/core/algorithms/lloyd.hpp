@@ -15,13 +15,13 @@ namespace arcmeans {
 template <class RowsOf>
 class Lloyd {
  public:
-  Lloyd(const RowsOf& rows, const Centers& centers, const Labels& state, const PassOptions& options,
-        Work& work)
+  Lloyd(const RowsOf& rows, const Centers& centers, const Panels& panels, const Labels& state,
+        const PassOptions& options, Work& work)
       : rows_(rows),
         centers_(centers),
         state_(state),
         work_(work),
-        panels_(centers.watcher<Panels>()),
+        panels_(panels),
         visits_(rows, panels_, options.rows_at_a_time()),
         similarities_(index(panels_.width())) {}
 
@@ -47,7 +47,7 @@ class Lloyd {
       const std::uint32_t reach = at_least(lanes.first, near);
       const int rivals = std::popcount(reach) + std::popcount(at_least(lanes.second, near));
       const bool clear = best > similarity + margin;
-      if (clear) center = first_center + lanes.place(std::countr_zero(reach));
+      if (clear) center = first_center + lanes.panel_lane(std::countr_zero(reach));
       contested = rivals > 1 || !clear;  // sim64 decides, whichever stands here
       similarity = best > similarity ? best : similarity;
     }

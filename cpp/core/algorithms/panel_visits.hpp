@@ -29,8 +29,8 @@ struct LaneTops {
       where = wins ? Ints{} + v : where;
     }
   }
-  // The place in the panel of the largest of a lane.
-  int place(int lane) const { return where[lane] * kVectorFloats + lane; }
+  // The lane of the panel with the largest of a lane of the vectors.
+  int panel_lane(int lane) const { return where[lane] * kVectorFloats + lane; }
 };
 
 // `Top` is what is kept of a row from panel to panel: it takes the next by

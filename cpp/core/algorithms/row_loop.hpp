@@ -104,12 +104,13 @@ Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& 
 template <class Visitor, class RowsOf, class State = Labels>
 class RowVisitor {
  public:
-  RowVisitor(const RowsOf& rows, const Centers& centers, const State& state, Work& work)
+  RowVisitor(const RowsOf& rows, const Centers& centers, const Panels& panels, const State& state,
+             Work& work)
       : rows_(rows),
         centers_(centers),
         state_(state),
         work_(work),
-        panels_(centers.watcher<Panels>()),
+        panels_(panels),
         similarities_(index(panels_.width())) {}
 
   void visit(std::int64_t begin, std::int64_t end) {

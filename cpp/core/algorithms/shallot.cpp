@@ -5,7 +5,7 @@
 // search goes on around the better of the two, and only as far as matters: a center nearer to the
 // row than the second best so far, at angle o, is within own(i) + o of the best. Each annulus that
 // brings a nearer second makes what is left of the search smaller.
-// Memory: 28 bytes a row, and the lists of neighbors.
+// Memory: 20 bytes a row, and the lists of neighbors.
 #include "core/algorithms/ball_visitor.hpp"
 
 namespace arcmeans {

@@ -25,9 +25,9 @@ class ElkanVisitor : public RowVisitor<ElkanVisitor<RowsOf, Tests>, RowsOf, Elka
   using typename Base::Value;
 
  public:
-  ElkanVisitor(const RowsOf& rows, const Centers& centers, const ElkanState& state,
-               const Tests& tests, Work& work)
-      : Base(rows, centers, state, work), tests_(tests), turns_(centers) {}
+  ElkanVisitor(const RowsOf& rows, const Centers& centers, const Panels& panels,
+               const ElkanState& state, const Tests& tests, Work& work)
+      : Base(rows, centers, panels, state, work), tests_(tests), turns_(centers) {}
 
   int label(std::int64_t i, const Row& row, int label) {
     const int k = this->centers_.size();

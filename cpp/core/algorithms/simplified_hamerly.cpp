@@ -10,14 +10,14 @@ class SimplifiedHamerly final : public HamerlyBounds {
 
   Work assign(const Rows& rows, Centers& centers, const Labels& labels,
               const PassOptions& options) override {
-    Panels::of(centers);
+    const Panels& panels = Panels::of(centers);
     const NoCenterTests tests;
     const HamerlyState state = with(labels);
     return with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;
       return pass_over_rows(typed_rows, labels, options, [&](Work& work) {
-        return HamerlyVisitor<RowsOf, NoCenterTests>(typed_rows, centers, state, tests, update(),
-                                                     work);
+        return HamerlyVisitor<RowsOf, NoCenterTests>(typed_rows, centers, panels, state, tests,
+                                                     update(), work);
       });
     });
   }

@@ -60,9 +60,9 @@ class HamerlyVisitor : public RowVisitor<HamerlyVisitor<RowsOf, Tests>, RowsOf, 
   using typename Base::Value;
 
  public:
-  HamerlyVisitor(const RowsOf& rows, const Centers& centers, const HamerlyState& state,
-                 const Tests& tests, HamerlyUpdate update, Work& work)
-      : Base(rows, centers, state, work), tests_(tests), update_(update), turns_(centers) {}
+  HamerlyVisitor(const RowsOf& rows, const Centers& centers, const Panels& panels,
+                 const HamerlyState& state, const Tests& tests, HamerlyUpdate update, Work& work)
+      : Base(rows, centers, panels, state, work), tests_(tests), update_(update), turns_(centers) {}
 
   int label(std::int64_t i, const Row& row, int label) {
     if (label < 0) return visit_all(i, row);

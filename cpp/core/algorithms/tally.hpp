@@ -1,14 +1,20 @@
-// `tally`, for short sparse rows: bounds that follow the features of a row.
+// `tally`, for short sparse rows: bounds that follow the features of a row. Each thread of a pass
+// has one `Tally` and calls visit() for one chunk of rows after another (row_loop.hpp).
 //
-// Two bounds a row, l(i) on the own center and one u(i) on all the others, as in Hamerly's
-// algorithm. But what a move did to them is not the length of the centers' movement, which is in
-// features that a short row does not have: it is counted up over the row's own entries
-// (feature_gains.hpp), at a few nanoseconds a row. Where u(i) < l(i) fails after that, the row
-// goes through the panels like in `lloyd`. Memory: 8 bytes a row.
+// Two numbers a row: others(i) is an upper bound on the similarities to all other centers, and
+// own(i) − others(i) a lower bound on how far the similarity to the own center is above them.
+// own(i) by itself is no bound: what the own center lost is not taken from own(i) but added to
+// others(i), so that each feature has one number, gain + loss, instead of two.
 //
-// What the own center lost is not taken from l(i) but added to u(i), to what the others gained:
-// one number for each feature instead of two. So l(i) − u(i) is what the own similarity is above
-// all others at least, and u(i) alone is still above those.
+// A move changes both numbers not by the length of the centers' movement, as in Hamerly's
+// algorithm, for most of that is in features that a short row does not have. A walk over the
+// entries of the row adds up gain + loss of its features (feature_gains.hpp), at a few nanoseconds
+// a row; and both numbers are multiplied by ratios of lengths, own(i) by that of its center and
+// others(i) by the largest. While others(i) < own(i) the row keeps its label. Else it goes through
+// the panels like in `lloyd`. Memory: 8 bytes a row.
+//
+// What has to stay true: others(i) ≥ 0 after a visit, or the largest ratio would not be the one
+// that counts; both numbers rounded so that own(i) − others(i) stays a bound.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +30,8 @@
 namespace arcmeans {
 
 struct TallyState : Labels {
-  float* lower = nullptr;  // l(i)
-  float* upper = nullptr;  // u(i), not below 0 once a row was visited
+  float* own = nullptr;     // own(i)
+  float* others = nullptr;  // others(i)
 };
 
 template <class RowsOf>
@@ -33,78 +39,80 @@ class Tally {
   using Row = typename RowsOf::Row;
 
  public:
-  Tally(const RowsOf& rows, const Centers& centers, const TallyState& state,
-        const PassOptions& options, Work& work)
+  Tally(const RowsOf& rows, const Centers& centers, const Panels& panels, const FeatureGains& gains,
+        const TallyState& state, const PassOptions& options, Work& work)
       : rows_(rows),
         centers_(centers),
-        panels_(centers.watcher<Panels>()),
-        gains_(centers.watcher<FeatureGains>()),
+        panels_(panels),
+        gains_(gains),
         state_(state),
         work_(work),
         visits_(rows, panels_, options.rows_at_a_time()),
         similarities_(index(panels_.width())),
-        apart_(static_cast<float>(
+        least_gap_(static_cast<float>(
             2.0 * reference_error<typename Row::Value>(FeatureGains::kMostEntries) + 0x1p-23)) {
-    for (RowList& which : which_) {
-      which = RowList(index(options.rows_at_a_time()));
-    }
+    for (RowList& list : to_visit_) list = RowList(index(options.rows_at_a_time()));
   }
 
+  // Gives the rows of a chunk, of all rows those from `begin` on and before `end`, their labels.
   void visit(std::int64_t begin, std::int64_t end) {
-    for (RowList& which : which_) which.clear();
-    const bool few = entries_before(end) - entries_before(begin) <= kFew * (end - begin);
-    const std::int64_t step = few ? kFew : 1;
+    for (RowList& list : to_visit_) list.clear();
+    const bool are_short = entries_before(end) - entries_before(begin) <= kShort * (end - begin);
+    const std::int64_t step = are_short ? kRowsAtOnce : 1;
     for (std::int64_t first = begin; first < end; first += step) {
-      find(begin, first, std::min(end, first + step));
+      scan(begin, first, std::min(end, first + step));
     }
-    for (const RowList& which : which_) {
-      visits_.visit(begin, which, [&](std::int32_t r, const Top& top) { settle(begin + r, top); });
+    for (const RowList& list : to_visit_) {
+      visits_.visit(begin, list, [&](std::int32_t r, const Top& top) { label(begin + r, top); });
     }
   }
 
  private:
-  // With so few entries a row, those of as many rows are counted up in one go.
-  static constexpr std::int64_t kFew = 64;
-  // Rows to visit are listed by size.
-  static constexpr std::int64_t kSizes = 8;
+  // Rows of up to so many entries on average are taken so many at once.
+  static constexpr std::int64_t kShort = 64;
+  static constexpr std::int64_t kRowsAtOnce = 64;
+  // Rows to visit are listed by their number of entries, those with 7 or more in one list.
+  static constexpr std::int64_t kLists = 8;
 
   static constexpr float kUnit = 1.0F / FeatureGains::kUnits;
-  // Of bounds that are followed: two ratios, their products, the count and two sums, u(i) below 1
-  // and l(i) below 2, or the row is visited.
+  // What one age() can lose by rounding: two ratios, two products and three sums of numbers below
+  // 2. For a row that keeps its label others(i) < 1, and own(i) ≤ 1 + others(i), since others(i)
+  // has all that the own center lost.
   static constexpr float kRounding = 0x1p-20F;
 
-  // Lists those of some rows that have to be visited, and moves the bounds of all.
-  void find(std::int64_t begin, std::int64_t first, std::int64_t end) {
-    std::int32_t fails[kFew];
+  // Ages the numbers of the rows from `first` to `end`, and lists those that have to be visited.
+  void scan(std::int64_t begin, std::int64_t first, std::int64_t end) {
+    std::int32_t to_visit[kRowsAtOnce];
     const std::int64_t n = end - first;
-    if (gains_.known()) {
-      count(first, end);
-      follow(first, end, fails);
+    if (gains_.known()) {  // of the last move
+      add_up(first, end);
+      age(first, end, to_visit);
     } else {
-      std::fill_n(fails, n, -1);
+      std::fill_n(to_visit, n, -1);
     }
     work_.skipped_by_bounds += n;
-    each_true(fails, n, [&](std::int64_t r) {
-      const std::int64_t i = first + r;
+    each_true(to_visit, n, [&](std::int64_t at) {
+      const std::int64_t i = first + at;
       --work_.skipped_by_bounds;
       if (rows_.zero[i]) return;
       const std::int64_t size = entries_before(i + 1) - entries_before(i);
-      which_[std::min(size, kSizes - 1)].add(static_cast<std::int32_t>(i - begin));
+      to_visit_[std::min(size, kLists - 1)].add(static_cast<std::int32_t>(i - begin));
     });
   }
 
-  // Counts up the entries of some rows, through all of them: a loop for each row would be over
-  // before the processor could tell. A row has what the sums at its ends differ by.
-  void count(std::int64_t first, std::int64_t end) {
+  // Adds up |value| · (gain + loss) over the entries of all these rows, one after another: a loop
+  // for each row would be so short that the processor mispredicts its end. The sum of one row is
+  // the difference of the running sums at its two ends.
+  void add_up(std::int64_t first, std::int64_t end) {
     const std::int64_t before = entries_before(first), after = entries_before(end);
     const auto n = index(after - before);
-    if (sums_.size() <= n) sums_.resize(n + 1);
+    if (running_sums_.size() <= n) running_sums_.resize(n + 1);
     const auto* values = rows_.row(first).values;
     const float* gains = gains_.sums();
-    std::uint32_t* sums = sums_.data();
+    std::uint32_t* running_sum = running_sums_.data();
     std::uint32_t sum = 0;
     const auto add = [&](std::int32_t feature) {
-      *sums++ = sum;
+      *running_sum++ = sum;
       const float change = std::abs(static_cast<float>(*values++)) * gains[feature];
       sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(change));
     };
@@ -115,60 +123,64 @@ class Tally {
     } else {
       for (std::int64_t e = before; e < after; ++e) add(rows_.features[e]);
     }
-    *sums = sum;
+    *running_sum = sum;
   }
 
-  // Moves the bounds of some rows, whose entries are counted up, and says which may have another
-  // label.
-  void follow(std::int64_t first, std::int64_t end, std::int32_t* __restrict fails) {
+  // Takes the last move into both numbers of these rows, and says which may have another label now.
+  void age(std::int64_t first, std::int64_t end, std::int32_t* __restrict to_visit) {
     const auto n = index(end - first);
-    std::int32_t counts[kFew];
-    float ratios[kFew];
-    const std::uint32_t* before = sums_.data();
-    for (std::size_t r = 0; r < n; ++r) {
-      const std::int64_t i = first + static_cast<std::int64_t>(r);
+    std::int32_t changes[kRowsAtOnce];
+    float own_ratios[kRowsAtOnce];
+    const std::uint32_t* before = running_sums_.data();
+    for (std::size_t at = 0; at < n; ++at) {
+      const std::int64_t i = first + static_cast<std::int64_t>(at);
       const std::int64_t size = entries_before(i + 1) - entries_before(i);
       const std::uint32_t* after = before + size;
-      // Each entry was rounded down. Where it cannot be told it is so much that no label is kept.
-      const auto counted =
+      // Each entry was rounded down, by less than one.
+      const auto change =
           static_cast<std::int32_t>(*after - *before + static_cast<std::uint32_t>(size));
-      counts[r] =
-          size <= FeatureGains::kMostEntries ? counted : std::numeric_limits<std::int32_t>::max();
-      ratios[r] = gains_.ratios()[std::max(state_.labels[i], 0)];
+      // The sum of a row with too many entries may have wrapped: such a row is visited.
+      changes[at] =
+          size <= FeatureGains::kMostEntries ? change : std::numeric_limits<std::int32_t>::max();
+      own_ratios[at] = gains_.ratios()[std::max(state_.labels[i], 0)];
       before = after;
     }
-    float* __restrict uppers = state_.upper + first;
-    float* __restrict lowers = state_.lower + first;
-    const float most = gains_.largest_ratio(), apart = apart_;
-    for (std::size_t r = 0; r < n; ++r) {
-      uppers[r] = most * uppers[r] + (static_cast<float>(counts[r]) * kUnit + kRounding);
-      lowers[r] = ratios[r] * lowers[r];
-      fails[r] = -static_cast<std::int32_t>(!(uppers[r] + apart < std::min(lowers[r], 1.0F)));
+    float* __restrict others = state_.others + first;
+    float* __restrict own = state_.own + first;
+    const float largest_ratio = gains_.largest_ratio(), least_gap = least_gap_;
+    for (std::size_t at = 0; at < n; ++at) {
+      others[at] =
+          largest_ratio * others[at] + (static_cast<float>(changes[at]) * kUnit + kRounding);
+      own[at] = own_ratios[at] * own[at];
+      to_visit[at] =
+          -static_cast<std::int32_t>(!(others[at] + least_gap < std::min(own[at], 1.0F)));
     }
   }
 
-  // The best two of a row.
+  // The best two centers of a row so far, by float32 similarities.
   struct Top {
     float similarity = -std::numeric_limits<float>::infinity();
     float second = -std::numeric_limits<float>::infinity();
-    float margin = 0.0F;
+    float margin = 0.0F;  // of the row: twice panel_error
     std::int32_t center = 0;
 
-    __attribute__((always_inline)) void meet(const LaneTops& lanes, int first_center, float twice) {
+    __attribute__((always_inline)) void meet(const LaneTops& lanes, int first_center,
+                                             float row_margin) {
       const float best = largest(lanes.first);
       const int lane = std::countr_zero(at_least(lanes.first, splat(best)));
-      const float rest = largest(first_lanes() == lane ? lanes.second : lanes.first);
+      const float next_best = largest(first_lanes() == lane ? lanes.second : lanes.first);
       const bool wins = best > similarity;
-      second = std::max({rest, second, wins ? similarity : best});
-      if (wins) center = first_center + lanes.place(lane);
+      second = std::max({next_best, second, wins ? similarity : best});
+      if (wins) center = first_center + lanes.panel_lane(lane);
       similarity = wins ? best : similarity;
-      margin = twice;
+      margin = row_margin;
     }
   };
 
-  // Labels a row that was visited and bounds its similarities. The margin is twice what float32 and
-  // sim64 may differ by, which is more than sim64 is wrong and these sums are rounded.
-  void settle(std::int64_t i, Top top) {
+  // Labels a row that was visited and begins its numbers. The margin is more than float32
+  // similarities and sim64 differ by, and leaves as much again: more than sim64 differs from the
+  // cosine, and these sums are rounded.
+  void label(std::int64_t i, Top top) {
     if (top.similarity == 0.0F && panels_.apart(rows_.row(i))) {
       ++work_.exact_decisions;
       work_.similarities += centers_.size();
@@ -182,8 +194,8 @@ class Tally {
       work_.similarities += centers_.size();
     }
     state_.labels[i] = top.center;
-    state_.lower[i] = std::max(top.similarity - top.margin, -1.0F);
-    state_.upper[i] = std::max(top.second + top.margin, 0.0F);
+    state_.own[i] = std::max(top.similarity - top.margin, -1.0F);
+    state_.others[i] = std::max(top.second + top.margin, 0.0F);
   }
 
   std::int64_t entries_before(std::int64_t i) const {
@@ -197,10 +209,10 @@ class Tally {
   const TallyState& state_;
   Work& work_;
   PanelVisits<RowsOf, Top> visits_;
-  RowList which_[kSizes];
-  std::vector<std::uint32_t> sums_;  // of the entries before each, modulo 2³²
+  RowList to_visit_[kLists];
+  std::vector<std::uint32_t> running_sums_;  // before each entry, and after the last; modulo 2³²
   std::vector<float> similarities_;
-  float apart_;  // by how much bounds have to differ for reference similarities to do so
+  float least_gap_;  // own(i) − others(i) of more than this decides sim64 too
 };
 
 }  // namespace arcmeans

@@ -1,16 +1,21 @@
 // `yinyang` on the sphere (after Ding, Zhao, Shen, Musuvathi and Mytkowicz, ICML 2015): the centers
 // are in groups, from one (as Hamerly) to k (as Elkan).
 //
-// Bounds, as angles: own(i) on the own center, other(i) on all others, and one for each group on
-// its centers without the own. A row with other(i) beyond own(i) keeps its label: one addition and
-// one subtraction. Where that fails, own(i) is made tight; where it still fails, the groups whose
-// bound reaches own(i) are visited, each by one visit to its strips, and their bounds are found
-// anew. The bound of a group falls by the cumulative movement of that group, taken off when it is
-// read; bounds that are not read cost nothing.
+// Bounds of a row i, as angles: own(i) ≥ the angle to its own center, other(i) ≤ the angles to all
+// others, and for each group a bound ≤ the angles to its centers, the own center left out. A row
+// with other(i) above own(i), by so much that sim64 agrees, keeps its label: that costs one
+// addition and one subtraction. Where the test fails, own(i) is made tight; where it still fails,
+// the groups whose bounds are within the limit of the row are visited, each by one visit to its
+// strips, and their bounds are found anew.
+//
+// A group bound is stored as bound + all movement of the group so far, and read as that minus all
+// movement by then: bounds that are not read cost nothing. What has to stay true: every center but
+// the own one is covered by other(i) and by the bound of its group, a former own center too.
+//
 // The third filter of the paper, a test for each center of a group by its own movement, is left
-// out: the center of a group that moved most never passes it, so the strip it is in is visited
-// anyway, and the fifteen others with it at no cost.
-// Memory: 24 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
+// out: the center of a group that moved most never passes it, so its strip is visited anyway, and
+// the fifteen others of the strip come with it at no cost.
+// Memory: 16 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
 #include "core/algorithms/yinyang.hpp"
 
 #include "core/algorithms/center_grouping.hpp"
@@ -28,16 +33,16 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
   using typename Base::Value;
 
  public:
-  YinyangVisitor(const RowsOf& rows, const Centers& centers, const Labels& state,
-                 const AngleState& angles, const CenterGroups& groups, const TurnAngles& turns,
-                 Work& work)
-      : Base(rows, centers, state, work),
+  YinyangVisitor(const RowsOf& rows, const Centers& centers, const Panels& panels,
+                 const Labels& state, const AngleState& angles, const CenterGroups& groups,
+                 const TurnAngles& turns, Work& work)
+      : Base(rows, centers, panels, state, work),
         angles_(angles),
         groups_(groups),
         turns_(turns),
-        reached_(index(groups.size())),
-        tops_(reached_.size()),
-        bounds_(reached_.size()) {}
+        visited_(index(groups.size())),
+        largest_(visited_.size()),
+        bounds_(visited_.size()) {}
 
   int label(std::int64_t i, const Row& row, int label) {
     const double error = reference_error<Value>(row.size);
@@ -45,147 +50,158 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
     double& own = angles_.own[i];
     double& other = angles_.other[i];
     if (label >= 0) {
-      own += turns_[label];                // Eq. (6), as an angle
+      own += turns_[label];                // Eq. (6) of bounds.hpp, as an angle
       other -= turns_.largest_but(label);  // Eq. (7) with p′, as an angle
       if (other > beyond(own, error)) {
         ++this->work_.skipped_by_bounds;
         return label;
       }
-      search.found(label, this->similarity(row, label));
+      search.set_best(label, this->similarity(row, label));
       own = search.own;
       if (other > search.limit) return label;
     }
     other = visit_groups(search, angles_.groups + i * groups_.size());
     own = search.own;
-    return search.label;
+    return search.best;
   }
 
  private:
   // The best center of a row so far.
   struct Search {
     const Row& row;
-    double error;        // of the reference similarity
-    double panel_error;  // of a strip, to the reference similarity
-    int label = -1;
-    double similarity = -std::numeric_limits<double>::infinity();  // sim64
+    double error;        // of sim64, to the true cosine
+    double panel_error;  // of a strip, to sim64
+    int best = -1;
+    double similarity = -std::numeric_limits<double>::infinity();  // sim64 of the best center
     double own = kPi;                                              // ≥ the angle to it
-    double limit = std::numeric_limits<double>::infinity();  // centers beyond are less similar
-    bool contested = false;
+    // A center at a larger angle has a smaller sim64 than the best.
+    double limit = std::numeric_limits<double>::infinity();
+    bool near_tie = false;
 
-    void found(int center, double exact) {
-      label = center;
+    void set_best(int center, double exact) {
+      best = center;
       similarity = exact;
       own = angle_at_most(exact - error);
       limit = beyond(own, error);
     }
   };
+  // A center that was the best of the row for a while, and its sim64.
   struct Former {
     int center;
     double similarity;
   };
 
-  // Visits the groups that the limit reaches. Returns the bound on all centers but the best.
-  double visit_groups(Search& search, float* kept_angles) {
-    double others = std::numeric_limits<double>::infinity();
-    const int n_reached = reach(kept_angles, search.limit, others);
-    const auto visited = index(n_reached);
+  // Visits the groups within the limit, and stores their bounds. Returns other(i).
+  double visit_groups(Search& search, float* stored_bounds) {
+    double other = std::numeric_limits<double>::infinity();
+    const std::size_t n = list_within(stored_bounds, search.limit, other);
     formers_.clear();
-    auto top = static_cast<double>(kNoCenter);
-    for (std::size_t r = 0; r < visited; ++r) {
-      tops_[r] = largest_in(search, reached_[r]);
-      top = std::max(top, tops_[r]);
-      this->work_.similarities += groups_.count(reached_[r]) - has_best(search, reached_[r]);
+    auto largest = static_cast<double>(kNoCenter);
+    for (std::size_t v = 0; v < n; ++v) {
+      const int g = visited_[v];
+      largest_[v] = largest_in(search, g);
+      largest = std::max(largest, largest_[v]);
+      // The similarity to the best center was counted before.
+      this->work_.similarities += groups_.count(g) - static_cast<int>(has_best(search, g));
     }
-    const double margin = search.panel_error;
-    if (top >= search.similarity - margin) {  // some center may be better: sim64 decides
-      for (std::size_t r = 0; r < visited; ++r) {
-        if (tops_[r] < std::max(top - margin, search.similarity) - margin) continue;
-        choose(search, reached_[r]);
-        tops_[r] = largest_in(search, reached_[r]);
+    const double panel_error = search.panel_error;
+    if (largest >= search.similarity - panel_error) {  // some center may be better
+      for (std::size_t v = 0; v < n; ++v) {
+        // In the end the best has a sim64 of at least this, and float32 shows it nearly as large.
+        const double least = std::max(largest - panel_error, search.similarity);
+        if (largest_[v] < least - panel_error) continue;
+        choose(search, visited_[v]);
+        largest_[v] = largest_in(search, visited_[v]);
       }
     }
-    this->work_.exact_decisions += search.contested;
+    this->work_.exact_decisions += search.near_tie;
 
-    for (std::size_t r = 0; r < visited; ++r) {
-      bounds_[r] = angle_at_least(tops_[r] + margin + search.error);
+    for (std::size_t v = 0; v < n; ++v) {  // a loop by itself, for vectors
+      bounds_[v] = angle_at_least(largest_[v] + panel_error + search.error);
     }
-    for (std::size_t r = 0; r < visited; ++r) {
-      if (tops_[r] == static_cast<double>(kNoCenter))
-        bounds_[r] = std::numeric_limits<double>::infinity();
-      kept_angles[reached_[r]] = kept(bounds_[r], groups_.moved(reached_[r]));
-      others = std::min(others, bounds_[r]);
+    for (std::size_t v = 0; v < n; ++v) {
+      const int g = visited_[v];
+      if (largest_[v] == static_cast<double>(kNoCenter))
+        bounds_[v] = std::numeric_limits<double>::infinity();
+      stored_bounds[g] = kept(bounds_[v], groups_.moved(g));
+      other = std::min(other, bounds_[v]);
     }
-    for (const Former& former : formers_) {  // now one of the others of its group
+    // While a center was the best, the bound of its group left it out.
+    for (const Former& former : formers_) {
       const int g = groups_.group_of(former.center);
       const double angle = angle_at_least(former.similarity + search.error);
-      kept_angles[g] = std::min(kept_angles[g], kept(angle, groups_.moved(g)));
-      others = std::min(others, angle);
+      stored_bounds[g] = std::min(stored_bounds[g], kept(angle, groups_.moved(g)));
+      other = std::min(other, angle);
     }
-    return others;
+    return other;
   }
 
-  // The groups within the limit; `others` becomes the least bound of the rest.
-  int reach(const float* kept_angles, double limit, double& others) {
-    const float reaches = limit_for_kept(limit);
+  // Lists the groups whose bounds are within a limit in `visited_`, and returns how many they are.
+  // `other` becomes the least bound of the groups that are not.
+  std::size_t list_within(const float* stored_bounds, double limit, double& other) {
+    const float float_limit = limit_for_kept(limit);  // rounded up
     const float* moved = groups_.moved_up();
     const int n_groups = groups_.size();
-    if (const float least = least_left(kept_angles, moved, n_groups); least > reaches) {
-      others = left_of_kept(least);
-      return 0;
+    float least = least_bound(stored_bounds, moved, n_groups);
+    std::size_t n = 0;
+    if (!(least > float_limit)) {
+      least = std::numeric_limits<float>::infinity();
+      for (int g = 0; g < n_groups; ++g) {
+        const float bound = stored_bounds[g] - moved[g];
+        const bool within = !(bound > float_limit);
+        visited_[n] = g;
+        n += within;
+        least = within || bound > least ? least : bound;
+      }
     }
-    float least = std::numeric_limits<float>::infinity();
-    int n = 0;
-    for (int g = 0; g < n_groups; ++g) {
-      const float left = kept_angles[g] - moved[g];
-      const bool within = !(left > reaches);
-      reached_[index(n)] = g;
-      n += within;
-      least = within || left > least ? least : left;
-    }
-    others = left_of_kept(least);
+    other = left_of_kept(least);  // rounded down
     return n;
   }
 
-  static float least_left(const float* kept_angles, const float* moved, int n) {
-    Floats most = splat(-std::numeric_limits<float>::infinity());
+  static float least_bound(const float* stored_bounds, const float* moved, int n) {
+    Floats negative = splat(-std::numeric_limits<float>::infinity());
     int g = 0;
     for (; g + kVectorFloats <= n; g += kVectorFloats) {
-      most = larger(most, load(moved + g) - load(kept_angles + g));
+      negative = larger(negative, load(moved + g) - load(stored_bounds + g));
     }
-    float least = -largest(most);
-    for (; g < n; ++g) least = std::min(least, kept_angles[g] - moved[g]);
+    float least = -largest(negative);
+    for (; g < n; ++g) least = std::min(least, stored_bounds[g] - moved[g]);
     return least;
   }
 
   bool has_best(const Search& search, int g) const {
-    return search.label >= 0 && groups_.group_of(search.label) == g;
+    return search.best >= 0 && groups_.group_of(search.best) == g;
   }
 
-  // The largest similarity in a group but that of the best center, within panel_error.
+  // The largest similarity in a group, the best center left out; within panel_error.
   double largest_in(const Search& search, int g) {
     const int n = groups_.count(g);
     const float* strip = groups_.strips(g);
     if (!strip) return largest_of_few(search, g);
-    const int best = has_best(search, g) ? groups_.place_of(search.label) : -1;
-    float top = kNoCenter;
+    const int best = has_best(search, g) ? groups_.member_number(search.best) : -1;
+    float largest = kNoCenter;
     for (int first = 0; first < n; first += kCacheLineFloats, strip += groups_.strip_floats()) {
       StripSimilarities of(search.row, strip);
       if (best >= first && best < first + kCacheLineFloats) of.drop(best - first);
-      top = std::max(top, of.largest());
+      largest = std::max(largest, of.largest());
     }
-    return static_cast<double>(top);
+    return static_cast<double>(largest);
   }
 
+  // The same for a group without strips, by sim64.
   double largest_of_few(const Search& search, int g) {
-    auto top = static_cast<double>(kNoCenter);
+    auto largest = static_cast<double>(kNoCenter);
     for (int m = 0; m < groups_.count(g); ++m) {
       const int j = groups_.begin(g)[m];
-      if (j != search.label) top = std::max(top, this->centers_.similarity(search.row, j));
+      if (j != search.best) {
+        largest = std::max(largest, this->centers_.similarity(search.row, j));
+      }
     }
-    return top;
+    return largest;
   }
 
-  // The centers of a group against the best, by sim64 where float32 is too close to call.
+  // Compares the centers of a group with the best, by sim64 but for those that float32 shows to be
+  // less similar.
   void choose(Search& search, int g) {
     const int* members = groups_.begin(g);
     const int n = groups_.count(g);
@@ -196,29 +212,29 @@ class YinyangVisitor : public RowVisitor<YinyangVisitor<RowsOf>, RowsOf> {
         StripSimilarities(search.row, strip + m / kCacheLineFloats * groups_.strip_floats())
             .store(similarities);
       }
-      if (members[m] == search.label) continue;
+      if (members[m] == search.best) continue;
       if (strip) {
         const auto similarity = static_cast<double>(similarities[m % kCacheLineFloats]);
         if (similarity < search.similarity - search.panel_error) continue;
-        search.contested |= similarity <= search.similarity + search.panel_error;
+        search.near_tie |= similarity <= search.similarity + search.panel_error;
       }
       compare(search, members[m], this->centers_.similarity(search.row, members[m]));
     }
   }
 
-  void compare(Search& search, int j, double exact) {
-    if (exact < search.similarity || (exact == search.similarity && j > search.label)) return;
-    if (search.label >= 0) formers_.push_back({search.label, search.similarity});
-    search.found(j, exact);
+  void compare(Search& search, int j, double exact) {  // with the tie rule
+    if (exact < search.similarity || (exact == search.similarity && j > search.best)) return;
+    if (search.best >= 0) formers_.push_back({search.best, search.similarity});
+    search.set_best(j, exact);
   }
 
   const AngleState& angles_;
   const CenterGroups& groups_;
   const TurnAngles& turns_;
-  std::vector<int> reached_;     // the groups to visit
-  std::vector<double> tops_;     // the largest similarity in each of them
-  std::vector<double> bounds_;   // the angle to it, rounded down
-  std::vector<Former> formers_;  // centers that were the best of the row for a while
+  std::vector<int> visited_;     // groups
+  std::vector<double> largest_;  // by visited group: similarity, the best center left out
+  std::vector<double> bounds_;   // by visited group: the angle to it, rounded down
+  std::vector<Former> formers_;
 };
 
 int groups_of(const Problem& problem) {
@@ -240,7 +256,7 @@ std::vector<StateArray> Yinyang::row_state(const Problem& problem) {
 
 Work Yinyang::assign(const Rows& rows, Centers& centers, const Labels& labels,
                      const PassOptions& options) {
-  Panels::of(centers);
+  const Panels& panels = Panels::of(centers);
   std::int64_t center_similarities = 0;
   if (!groups_) {
     const Grouping grouping = grouped(centers, n_groups_, options.n_threads);
@@ -253,7 +269,8 @@ Work Yinyang::assign(const Rows& rows, Centers& centers, const Labels& labels,
   Work work = with_row_type(rows, [&](const auto& typed_rows) {
     using RowsOf = std::decay_t<decltype(typed_rows)>;
     return pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
-      return YinyangVisitor<RowsOf>(typed_rows, centers, labels, angles_, *groups_, turns, mine);
+      return YinyangVisitor<RowsOf>(typed_rows, centers, panels, labels, angles_, *groups_, turns,
+                                    mine);
     });
   });
   work.center_similarities = center_similarities;
@@ -282,10 +299,10 @@ extern constinit const AlgorithmRecord kYinyang = {
     .wins = "nowhere in time from 10 clusters on: behind exponion and shallot where they win",
     .checks_memory = true,
     .row_state = Yinyang::row_state,
-    .other_bytes =
-        [](const Problem& problem) {
-          return 16 * (std::int64_t{problem.n_features} + 1) * problem.n_clusters;
-        },
+    .other_bytes =  // of strips: at worst sixteen floats for a group of four centers
+    [](const Problem& problem) {
+      return 16 * (std::int64_t{problem.n_features} + 1) * problem.n_clusters;
+    },
     .auto_takes = never_by_auto,
     .make = [](const Problem& problem, const RowState& state) -> std::unique_ptr<Algorithm> {
       return std::make_unique<Yinyang>(problem, state);
