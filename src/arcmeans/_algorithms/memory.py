@@ -7,6 +7,7 @@ the lists of neighbors of exponion and shallot grow with n_clusters too.
 
 from .._support.checks import check_option
 from .._support.memory import available
+from .options import EngineOptions
 from .problem import Problem
 from .registry import ALGORITHMS, row_bytes
 
@@ -41,7 +42,7 @@ def required(
         n_clusters=n_clusters,
         sparse=True,
         n_entries=n_entries,
-        n_groups=n_groups,
+        options=EngineOptions(n_groups=n_groups),
     )
     of_rows = LABELS * n_rows + row_bytes(record, problem)
     return of_rows + record.other_bytes(problem) + CENTERS * n_features * n_clusters

@@ -16,8 +16,12 @@ class EngineOptions:
     merge_repeats: bool = False
     """Whether a pass over rows in memory takes only one of rows that are equal, where many are."""
     keep_bounds: bool = True
-    """Whether the sieve keeps its bounds from pass to pass."""
+    """False: an algorithm that can do without row state does so; the sieve can."""
     hamerly_update: str = "tight"
-    """``tight`` (Eq. 7 with the largest movement), or the paper's ``eq8`` or ``eq9``."""
+    """For hamerly and simplified-hamerly: ``tight`` (Eq. 7 with the largest movement), or the
+    paper's ``eq8`` or ``eq9``."""
     n_groups: int | None = None
     """Groups of centers for yinyang, from 1 to the number of clusters; None: a twentieth of it."""
+
+
+DEFAULTS = EngineOptions()

@@ -1,9 +1,9 @@
 """What is to be clustered, as far as algorithms and the choice of one depend on it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .._rows.rows import AnyCensus
-from .options import EngineOptions
+from .options import DEFAULTS, EngineOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,30 +18,18 @@ class Problem:
     """The stored entries of all sparse rows; 0: not known."""
     n_shared: int = 0
     """Features of sparse rows from this rank on are in one row at most."""
-    n_groups: int | None = None
-    """Groups of centers for yinyang; None: one for twenty centers."""
-    keep_bounds: bool = True
-    """False: an algorithm that can do without row state does so."""
-    hamerly_update: str = "tight"
-    """Of simplified-hamerly and hamerly: a member of ``HamerlyUpdate`` of the core."""
+    options: EngineOptions = DEFAULTS
 
 
-def problem_of(census: AnyCensus, n_clusters: int, options: EngineOptions | None = None) -> Problem:
+def problem_of(census: AnyCensus, n_clusters: int, options: EngineOptions = DEFAULTS) -> Problem:
     """The problem of clustering these rows, or a part of the rows with this census."""
     frequent = census.frequent
-    of_rows = Problem(
+    return Problem(
         n_rows=census.n_rows,
         n_features=census.n_features,
         n_clusters=n_clusters,
         sparse=census.by_rank is not None,
         n_entries=0 if frequent is None else frequent.n_entries,
         n_shared=census.n_features if frequent is None else frequent.above[1],
-    )
-    if options is None:
-        return of_rows
-    return replace(
-        of_rows,
-        n_groups=options.n_groups,
-        keep_bounds=options.keep_bounds,
-        hamerly_update=options.hamerly_update,
+        options=options,
     )

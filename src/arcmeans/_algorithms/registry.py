@@ -181,9 +181,9 @@ def _native(problem: Problem) -> _core.native.Problem:
         sparse=problem.sparse,
         n_entries=problem.n_entries,
         n_shared=problem.n_shared,
-        n_groups=problem.n_groups or 0,
-        keep_bounds=problem.keep_bounds,
-        hamerly_update=_core.native.HamerlyUpdate[problem.hamerly_update],
+        n_groups=problem.options.n_groups or 0,
+        keep_bounds=problem.options.keep_bounds,
+        hamerly_update=_core.native.HamerlyUpdate[problem.options.hamerly_update],
     )
 
 

@@ -22,7 +22,7 @@ from .._rows.chunks import Chunks
 from .._rows.rows import Rows
 from .._seeding.steps import FirstPass
 from .memory import MemoryEngine, fingerprint_of
-from .relocation import relocation_of
+from .relocation import find_relocation
 
 
 class DiskEngine:
@@ -72,18 +72,16 @@ class DiskEngine:
         return self._changes
 
     def relocate(self, centers: _core.native.Centers) -> int:
-        sizes = self._sizes()
-        n_empty = int(np.count_nonzero(sizes == 0))
-        if not n_empty:
+        relocation = find_relocation(
+            self._sizes(), lambda count: [e.offer(centers, count) for e in self._loaded()]
+        )
+        if relocation is None:
             return 0
-        count = n_empty + self.n_clusters
-        relocation = relocation_of(sizes, [e.offer(centers, count) for e in self._loaded()])
-        if relocation.rows.size:
-            rows = self._chunks.take(relocation.rows).native()
-            before, after = relocation.before, relocation.labels
-            self._changes.collect(rows, before, after, self._n_threads, add=True)
-            for engine in self.engines:
-                engine.relabel(relocation)
+        rows = self._chunks.take(relocation.rows).native()
+        before, after = relocation.before, relocation.labels
+        self._changes.collect(rows, before, after, self._n_threads, add=True)
+        for engine in self.engines:
+            engine.relabel(relocation)
         return len(relocation.rows)
 
     def move(self, centers: _core.native.Centers, changes: _core.native.SumChanges) -> None:

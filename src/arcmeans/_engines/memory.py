@@ -20,7 +20,7 @@ from .._algorithms.problem import problem_of
 from .._algorithms.registry import make_algorithm
 from .._rows.rows import AnyCensus, Rows
 from .._seeding.steps import FirstPass
-from .relocation import Offer, Relocation, offer_of, relocation_of
+from .relocation import Offer, Relocation, find_relocation, offer_of
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,9 @@ class RowsEngine(ABC):
     # --- Clusters without rows.
 
     def relocate(self, centers: _core.native.Centers) -> int:
-        sizes = self.sizes()
-        n_empty = int(np.count_nonzero(sizes == 0))
-        if not n_empty:
+        relocation = find_relocation(self.sizes(), lambda count: [self.offer(centers, count)])
+        if relocation is None:
             return 0
-        relocation = relocation_of(sizes, [self.offer(centers, n_empty + self.n_clusters)])
         self.relabel(relocation)
         return len(relocation.rows)
 

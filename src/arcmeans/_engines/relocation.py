@@ -10,7 +10,7 @@ cluster. So one round of offers is enough, each of as many rows as there are clu
 and clusters in all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,11 +80,19 @@ def offer_of(
     return Offer(similarities[which], which + first_row, labels[which], directions[offered])
 
 
-def relocation_of(sizes: NDArray[np.int64], offers: Sequence[Offer]) -> Relocation:
-    """Which of the rows offered go to the clusters of size 0."""
+def find_relocation(
+    sizes: NDArray[np.int64], offers: Callable[[int], Sequence[Offer]]
+) -> Relocation | None:
+    """Rows for the clusters of size 0; None if there are no such clusters, or no rows for them.
+
+    ``offers`` are those of all parts, each of at most as many rows as its argument says.
+    """
     left, empty = sizes.copy(), np.flatnonzero(sizes == 0)
+    if not len(empty):
+        return None
+    offered = offers(len(empty) + len(sizes))
     rows, labels, directions, similarities = (
-        np.concatenate([getattr(offer, name) for offer in offers])
+        np.concatenate([getattr(offer, name) for offer in offered])
         for name in ("rows", "labels", "directions", "similarities")
     )
     taken: set[int] = set()
@@ -98,5 +106,7 @@ def relocation_of(sizes: NDArray[np.int64], offers: Sequence[Offer]) -> Relocati
         taken.add(direction)
         left[labels[i]] -= 1
         moved.append(i)
+    if not moved:
+        return None
     which = np.array(moved, np.int64)
     return Relocation(rows[which], labels[which], empty[: len(moved)].astype(np.int32))

@@ -16,7 +16,7 @@ from dask import delayed
 from .. import _core
 from .._algorithms.options import EngineOptions
 from .._centers.wire import Changes, add_changes, changes_from_arrays, changes_to_arrays
-from .._engines.relocation import Offer, relocation_of
+from .._engines.relocation import Offer, find_relocation
 from .._rows.census import Census
 from . import _pass_tasks
 from ._blocks import lazy_array
@@ -178,22 +178,19 @@ class DaskEngine:
     # --- Clusters without rows.
 
     def relocate(self, centers: _core.native.Centers) -> int:
-        sizes = self.report.sizes
-        n_empty = int(np.count_nonzero(sizes == 0))
-        if not n_empty:
-            return 0
         version = self._versions.last
-        relocation = relocation_of(sizes, self._offers(version, n_empty + self.n_clusters))
-        if relocation.rows.size:
-            self._versions.relocation = relocation
-            rows = self._partitions.take(relocation.rows).native()
-            before, after = relocation.before, relocation.labels
-            self.sum_changes().collect(rows, before, after, self._n_threads, add=True)
-            self._partitions.ask(lambda: self._on_each(_pass_tasks.relabel, version, relocation))
+        relocation = find_relocation(self.report.sizes, lambda count: self._offers(version, count))
+        if relocation is None:
+            return 0
+        self._versions.relocation = relocation
+        rows = self._partitions.take(relocation.rows).native()
+        before, after = relocation.before, relocation.labels
+        self.sum_changes().collect(rows, before, after, self._n_threads, add=True)
+        self._partitions.ask(lambda: self._on_each(_pass_tasks.relabel, version, relocation))
         return len(relocation.rows)
 
     def _offers(self, version: int, count: int) -> list[Offer]:
-        """What each partition offers after the last pass, whose states are rebuilt where lost."""
+        """What each partition offers after the last pass; a lost state is rebuilt, and passes."""
         for _ in range(ATTEMPTS):
             found: list[Offer | Lost] = self._partitions.ask(
                 lambda: self._on_each(_pass_tasks.offer, version, count)
@@ -214,9 +211,8 @@ class DaskEngine:
         self._versions.resumed = np.asarray(labels)
         self._described = [replace(each, resumed=True) for each in self._described]
         total = _core.native.SumChanges(self.n_clusters)
-        for number in range(
-            len(self._partitions)
-        ):  # in turn: each sum may be as large as the total
+        for number in range(len(self._partitions)):
+            # One at a time, for the sums of a partition may be as large as the total.
             (sums,) = self._rebuild([number])
             add_changes(total, sums, self.census.n_features, self._n_threads)
         return total

@@ -137,9 +137,9 @@ class Partitions(Tasks):
         assert checked is not None
         return list(np.split(checked, self.starts[1:-1]))
 
-    def _on_each(self, step: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """The tasks of a step on every partition, each with its own of the arguments."""
-        return [self.submit(None, step, *mine) for mine in zip(*arguments, strict=True)]
+    def _on_each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        """A task for every partition, each with its own of the arguments, wherever Dask likes."""
+        return [self.submit(None, function, *mine) for mine in zip(*arguments, strict=True)]
 
 
 def check_alike(shapes: Sequence[BlockShape]) -> None:
