@@ -7,6 +7,14 @@
 
 namespace arcmeans {
 
+// What is kept of each row beside its label. What an algorithm does not keep is null.
+struct AngleState {
+  double* own = nullptr;            // ≥ the angle to the own center
+  double* other = nullptr;          // ≤ the angle to every other center
+  float* groups = nullptr;          // ≤ that to those of each group, [row][group]; angles.hpp, kept
+  std::int32_t* seconds = nullptr;  // the center that was the second nearest; −1: not known
+};
+
 class AngleBounds : public Algorithm {
  public:
   AngleBounds(const Problem& problem, const RowState& state)

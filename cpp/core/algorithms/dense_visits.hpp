@@ -14,8 +14,6 @@ namespace arcmeans {
 class DenseVisits {
  public:
   static constexpr bool kDense = true;
-  // Of a visit: as many as the registers hold.
-  static constexpr int kMostLines = kVectorBytes / 16;
   static constexpr bool kAllWhereLikely = kMostLines > 1;
 
   DenseVisits(const PackedRows& packed, const Centers&, const FilterLines& lines)

@@ -126,7 +126,7 @@ class Sieve {
   }
 
   // Visits all lines from one on, as many at a time as one visit takes.
-  template <int kLines = Visits::kMostLines>
+  template <int kLines = kMostLines>
   void visit_all(const RowList& rows, int line = 0) {
     for (; line + kLines <= groups_.n_lines(); line += kLines) visit_line<kLines>(line, rows);
     if constexpr (kLines > 1) visit_all<kLines / 2>(rows, line);
@@ -177,7 +177,7 @@ class Sieve {
                                stored + l * kGroups);
             } else {
               store_groups<kGroups>(
-                  cosines[l].template largest_of<kGroups>() + PassAging::whole_addend(error),
+                  cosines[l].template largest_by_group<kGroups>() + PassAging::whole_addend(error),
                   rises + l * kGroups, stored + l * kGroups);
             }
           }
@@ -208,7 +208,7 @@ class Sieve {
           if constexpr (!kOwnBounds) {
             LineCosines others = cosines[lane / kCacheLineShorts];
             others.set(lane % kCacheLineShorts, ChunkBounds::kBelowAll);
-            const auto largest = others.template largest_of<kGroups>();
+            const auto largest = others.template largest_by_group<kGroups>();
             best.group_upper =
                 static_cast<std::int16_t>(PassAging::upper(largest[lane % kGroups], error));
           }

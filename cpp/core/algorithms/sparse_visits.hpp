@@ -13,8 +13,6 @@ template <class Feature>
 class SparseVisits {
  public:
   static constexpr bool kDense = false;
-  // Of one visit: as many as the registers hold.
-  static constexpr int kMostLines = arcmeans::kMostLines;
   // Rows that are likely to visit most lines do not visit all: that gained no fit more than 5 %.
   static constexpr bool kAllWhereLikely = false;
 

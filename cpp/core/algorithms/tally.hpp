@@ -74,7 +74,7 @@ class Tally {
   // Rows to visit are listed by their number of entries, those with 7 or more in one list.
   static constexpr std::int64_t kLists = 8;
 
-  static constexpr float kUnit = 1.0F / FeatureGains::kUnits;
+  static constexpr float kOneCount = 1.0F / FeatureGains::kCountsPerCosine;
   // What one age() can lose by rounding: two ratios, two products and three sums of numbers below
   // 2. For a row that keeps its label others(i) < 1, and own(i) ≤ 1 + others(i), since others(i)
   // has all that the own center lost.
@@ -108,7 +108,7 @@ class Tally {
     const auto n = index(after - before);
     if (running_sums_.size() <= n) running_sums_.resize(n + 1);
     const auto* values = rows_.row(first).values;
-    const float* gains = gains_.sums();
+    const float* gains = gains_.gains_plus_losses();
     std::uint32_t* running_sum = running_sums_.data();
     std::uint32_t sum = 0;
     const auto add = [&](std::int32_t feature) {
@@ -150,7 +150,7 @@ class Tally {
     const float largest_ratio = gains_.largest_ratio(), least_gap = least_gap_;
     for (std::size_t at = 0; at < n; ++at) {
       others[at] =
-          largest_ratio * others[at] + (static_cast<float>(changes[at]) * kUnit + kRounding);
+          largest_ratio * others[at] + (static_cast<float>(changes[at]) * kOneCount + kRounding);
       own[at] = own_ratios[at] * own[at];
       to_visit[at] =
           -static_cast<std::int32_t>(!(others[at] + least_gap < std::min(own[at], 1.0F)));

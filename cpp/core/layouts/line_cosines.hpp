@@ -25,7 +25,7 @@ struct LineCosines {
     }
   }
 
-  // Puts another number into a lane, or adds to the number there.
+  // Puts another cosine into a lane, or adds to the cosine there.
   void set(int lane, float value) {
     each_vector([&](Floats& v, Ints here) { v = here == lane ? splat(value) : v; });
   }
@@ -33,13 +33,13 @@ struct LineCosines {
     each_vector([&](Floats& v, Ints here) { v += here == lane ? splat(value) : Floats{}; });
   }
 
-  // Stores for each lane (cosine + plus), rounded towards zero to a whole number, − less[lane], in
-  // 16 bits that wrap.
-  void store(float plus, const std::int32_t* less, std::int16_t* to) const {
+  // Stores for each lane the number cosine + addend, its fraction cut off, − taken[lane], in 16
+  // bits that wrap.
+  void store(float addend, const std::int32_t* taken, std::int16_t* to) const {
 #pragma GCC unroll 8
     for (int v = 0; v < LineSums::kVectors; ++v) {
-      const Ints sum = __builtin_convertvector(lanes[v] + splat(plus), Ints);
-      store_shorts(to + v * kVectorFloats, sum - load_ints(less + v * kVectorFloats));
+      const Ints sum = __builtin_convertvector(lanes[v] + splat(addend), Ints);
+      store_shorts(to + v * kVectorFloats, sum - load_ints(taken + v * kVectorFloats));
     }
   }
 
@@ -55,7 +55,7 @@ struct LineCosines {
     return arcmeans::largest(top);
   }
 
-  // One bit for each lane: whether its cosine is at least this.
+  // One bit for each lane: whether its cosine is ≥ value.
   std::uint32_t at_least(float value) const {
     std::uint32_t bits = 0;
 #pragma GCC unroll 8
@@ -65,22 +65,21 @@ struct LineCosines {
     return bits;
   }
 
-  // For each number modulo `kGroups`, a power of two, the largest cosine of the lanes with that
-  // number.
+  // The largest cosine of each group: lane l is in group l modulo kGroups, a power of two.
   template <int kGroups>
-  __attribute__((always_inline)) typename VectorsOf<kGroups>::Floats largest_of() const {
+  __attribute__((always_inline)) typename VectorsOf<kGroups>::Floats largest_by_group() const {
     Floats tops[LineSums::kVectors];
     std::memcpy(tops, lanes, sizeof tops);
-    constexpr int kLeft = std::max(1, kGroups / kVectorFloats);
+    constexpr int kVectorsLeft = std::max(1, kGroups / kVectorFloats);
 #pragma GCC unroll 8
-    for (int n = LineSums::kVectors / 2; n >= kLeft; n /= 2) {
+    for (int n = LineSums::kVectors / 2; n >= kVectorsLeft; n /= 2) {
 #pragma GCC unroll 8
       for (int v = 0; v < n; ++v) tops[v] = larger(tops[v], tops[v + n]);
     }
     if constexpr (kGroups > kVectorFloats) {
-      typename VectorsOf<kGroups>::Floats all;
-      std::memcpy(&all, tops, sizeof all);
-      return all;
+      typename VectorsOf<kGroups>::Floats joined;
+      std::memcpy(&joined, tops, sizeof joined);
+      return joined;
     } else {
       return largest_modulo<kGroups>(tops[0]);
     }

@@ -27,21 +27,23 @@ constexpr int line_width(int n_centers) {
 // How many lanes of a filter line of this width one vector reads: eight or more.
 constexpr int lanes_read(int width) { return std::min(kVectorShorts, std::max(8, width)); }
 
-// Where a lane is stored, so that interleaving by halves of 16 bytes brings it to its place.
+// Where a lane is stored. Of each 16 bytes that a vector reads, `interleave` takes the first four
+// lanes for one vector of sums and the other four for the next one.
 inline int line_position(int lane, int width) {
   const int read = lanes_read(width);
-  const int blocks = read / 8;
+  const int pieces = read / 8;  // of 16 bytes
   const int within = lane % read;
-  const int half = within / (4 * blocks);
-  const int block = within % (4 * blocks) / 4;
-  return lane - within + 8 * block + 4 * half + within % 4;
+  const int half = within / (4 * pieces);
+  const int piece = within % (4 * pieces) / 4;
+  return lane - within + 8 * piece + 4 * half + within % 4;
 }
 
-// The sums of one row with the first kLanes lanes of a filter line of this width.
+// The sums of one row with the first kLanes lanes of a filter line of this width, in vectors of
+// half as many lanes as are read.
 template <int kLanes, int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
-  static constexpr bool kFitsTwice = true;  // the registers hold the sums of two chains
+  static constexpr bool kFitsTwice = true;  // the registers hold two of these
   static constexpr int kRead = lanes_read(kWidth);
   static constexpr int kVectors = (2 * kLanes + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;
@@ -51,16 +53,16 @@ struct SumsOf {
   __attribute__((always_inline)) void prefetch(const std::int16_t* feature) const {
     prefetch_far(feature);
   }
-  // Adds two entries of a sparse row: the lanes of their features, and their two weights in every
-  // pair.
+  // Adds the products of two entries of a sparse row: the lanes of their features, and the values
+  // of the entries in every pair.
   __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
-                                          Pairs weights) {
+                                          Pairs values) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       const Pairs a = load_first<Pairs, std::min(kWidth, kRead)>(first + v / 2 * kRead);
       const Pairs b = load_first<Pairs, std::min(kWidth, kRead)>(second + v / 2 * kRead);
       const Pairs both = v % 2 == 0 ? interleave<false>(a, b) : interleave<true>(a, b);
-      lanes[v] = add_pair_products(lanes[v], both, weights);
+      lanes[v] = add_pair_products(lanes[v], both, values);
     }
   }
   void add(const SumsOf& others) {
@@ -68,7 +70,7 @@ struct SumsOf {
     for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
   }
 
-  // The same as sums with all lanes of a full filter line; zero in the lanes beyond the first.
+  // These sums as those of a full filter line, with zeros in the other lanes. (There is one line.)
   SumsOf<kCacheLineShorts, kCacheLineShorts> line(int) const {
     SumsOf<kCacheLineShorts, kCacheLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
@@ -84,9 +86,11 @@ struct SumsOf {
 // The sums of one row with all lanes of a full filter line.
 using LineSums = SumsOf<kCacheLineShorts, kCacheLineShorts>;
 
-// The sums of one row with several filter lines, `apart` numbers from one to the next: at most as
-// many as the registers hold. The row and its weights are read once for all of them.
+// How many filter lines one visit takes at most: the registers hold the sums of so many.
 constexpr int kMostLines = kVectorBytes / 16;
+
+// The sums of one row with several filter lines, `apart` numbers from one to the next. The row is
+// read once for all of them.
 template <int kLines>
 struct SumsOfLines {
   static constexpr int kWidth = kCacheLineShorts;
@@ -100,9 +104,9 @@ struct SumsOfLines {
     for (int l = 0; l < kLines; ++l) prefetch_far(feature + l * apart);
   }
   __attribute__((always_inline)) void add(const std::int16_t* first, const std::int16_t* second,
-                                          Pairs weights) {
+                                          Pairs values) {
 #pragma GCC unroll 8
-    for (int l = 0; l < kLines; ++l) lines[l].add(first + l * apart, second + l * apart, weights);
+    for (int l = 0; l < kLines; ++l) lines[l].add(first + l * apart, second + l * apart, values);
   }
   const LineSums& line(int l) const { return lines[l]; }
 };
@@ -117,8 +121,8 @@ __attribute__((always_inline)) inline void with_lanes(int used, const Use& use) 
   use(std::integral_constant<int, kCacheLineShorts>());
 }
 
-// Calls use(sums) with sums that are zero, of the type for a filter line of this width of which so
-// many lanes hold a center.
+// Calls use(sums) with sums that are zero, of the type for a filter line of this width whose first
+// `used` lanes hold a center.
 template <class Use>
 __attribute__((always_inline)) inline void with_sums(int used, int width, const Use& use) {
   if (width == 4) return use(SumsOf<4, 4>());

@@ -6,13 +6,13 @@
 //   x·c′ = (s′/s)·(x·c) + Σ x(f)·s′·Δ(f).
 //
 // Over all centers, the largest s′·Δ(f) is the gain of feature f and the largest −s′·Δ(f) its loss.
-// A walk over the entries of a row adds up gain + loss: by that much any center can have come
-// closer to the row than another, but for the ratios s′/s. Features whose sums did not change cost
+// A walk over the entries of a row adds up gain + loss: by that much, but for the ratios s′/s, any
+// center can have come closer to the row than another. Features whose sums did not change cost
 // nothing and add nothing.
 //
-// The largest ratio counts for all rows. So a center that has become much shorter, because it lost
-// half of its rows, say, is told *in full*: with the ratio 1, and with c′ − c in place of s′·Δ in
-// all of its features. A center that another vector replaced has the ratio 0: all of it is change.
+// The largest ratio counts for all rows. So a center whose sum has become much shorter, because
+// half of its rows left, say, is told *in full*: with the ratio 1, and with c′ − c in place of s′·Δ
+// in all of its features. A center that was replaced has the ratio 0: all of c′ is change.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ namespace arcmeans {
 
 class FeatureGains final : public CenterWatcher {
  public:
-  // Gains and losses are in 2⁻²¹ of a similarity for a value of 1.
-  static constexpr float kUnits = 0x1p21F;
-  // With more entries in a row the sum might not fit into 31 bits: a row of length 1 sums up to
-  // √entries at most, and no gain or loss is above kMost.
+  // Gains and losses are counts, so many to a cosine of 1.
+  static constexpr float kCountsPerCosine = 0x1p21F;
+  // The counts of a row with more entries might not add up to less than 2³¹: the values of a row
+  // add up to √entries at most, and no gain or loss is above kMost.
   static constexpr std::int64_t kMostEntries = 1 << 13;
   static constexpr double kMost = 2.0;
 
-  // The gains of these centers from their next move on. `most_read`: how many features of centers
-  // may be looked at to tell some centers in full.
+  // The gains of these centers from their next move on. `most_read`: how many features may be
+  // looked at in each move to tell some centers in full.
   static const FeatureGains& of(Centers& centers, std::int64_t most_read);
 
   FeatureGains(const Centers& centers, std::int64_t most_read);
 
   // Whether there was a move, and all of it can be told.
   bool known() const { return known_; }
-  // By feature: gain + loss, not below zero.
-  const float* sums() const { return sums_.data(); }
+  // By feature, in counts for a value of 1; not below zero.
+  const float* gains_plus_losses() const { return gains_plus_losses_.data(); }
   // The ratio of each center, to the precision of a float, and the largest of them.
   const float* ratios() const { return ratios_.data(); }
   float largest_ratio() const { return largest_ratio_; }
@@ -51,19 +51,18 @@ class FeatureGains final : public CenterWatcher {
   void moved(const Centers& centers, const SumChanges& changes, int n_threads) override;
 
  private:
-  static constexpr std::int32_t kBlock = 8192;  // features that a thread takes at a time
+  static constexpr std::int32_t kRange = 8192;
 
-  // What there is to tell of one center: nothing where `change` is null.
-  struct Telling;
+  struct MovedCenter;  // in the last move
 
-  void choose_in_full(std::vector<Telling>& all) const;
+  void choose_in_full(std::vector<MovedCenter>& all) const;
   void clear(std::int64_t begin, std::int64_t end);
-  void write(const std::vector<Telling>& all, const SumVectors& sums, std::int64_t begin,
+  void write(const std::vector<MovedCenter>& all, const SumVectors& sums, std::int64_t begin,
              std::int64_t end);
 
   std::int64_t most_read_;
-  Buffer<float> sums_;      // by feature
-  std::vector<char> used_;  // by block of features: a sum is not zero
+  Buffer<float> gains_plus_losses_;
+  std::vector<char> written_;  // by range of features: a number may not be zero
   std::vector<float> ratios_;
   float largest_ratio_ = 1.0F;
   bool known_ = false;

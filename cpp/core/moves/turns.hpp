@@ -1,5 +1,5 @@
-// By how much every center turned in the last move: as cosines and sines, for bounds on cosines,
-// and as angles; and what an algorithm keeps for a row where bounds are angles.
+// By how much every center turned in the last move: as cosines and sines for bounds on cosines, and
+// as angles for bounds that are angles.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,6 @@
 #include "core/support/index.hpp"
 
 namespace arcmeans {
-
-// Beside labels (RowState). What an algorithm does not keep is null.
-struct AngleState {
-  double* own = nullptr;            // ≥ the angle to the own center
-  double* other = nullptr;          // ≤ the angle to every other center
-  float* groups = nullptr;          // ≤ that to those of each group, [row][group]; angles.hpp, kept
-  std::int32_t* seconds = nullptr;  // the center that was the second nearest; −1: not known
-};
 
 class Turns {
  public:
@@ -49,7 +41,7 @@ class TurnAngles {
       if (angle > largest_) {
         second_ = largest_;
         largest_ = angle;
-        which_ = j;
+        largest_center_ = j;
       } else if (angle > second_) {
         second_ = angle;
       }
@@ -57,13 +49,13 @@ class TurnAngles {
   }
   double operator[](int j) const { return angles_[index(j)]; }
   double largest() const { return largest_; }
-  double largest_but(int a) const { return a == which_ ? second_ : largest_; }
+  double largest_but(int a) const { return a == largest_center_ ? second_ : largest_; }
 
  private:
   std::vector<double> angles_;
   double largest_ = 0.0;
   double second_ = 0.0;
-  int which_ = -1;
+  int largest_center_ = -1;
 };
 
 }  // namespace arcmeans
