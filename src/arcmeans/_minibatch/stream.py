@@ -59,7 +59,9 @@ class Stream:
         n_clusters = len(centers.scales)
         self.centers = centers
         self.census = census
+        """See ``no_rows``; with the ``one`` of ``centers``."""
         self.weight_scale = weight_scale
+        """The power of two by which the weights of all rows are multiplied; see ``_rescale``."""
         self.counts = np.zeros(n_clusters)
         """The weight of the rows that each center is the sum of."""
         self.credit = np.zeros(n_clusters)
@@ -80,23 +82,19 @@ class Stream:
         return np.array([not self.centers.detached(j) for j in range(len(self.counts))], bool)
 
     def sums(self) -> CenterSums:
-        """The integer vectors, in the caller's feature order."""
+        """The centers as they go into files."""
         return sums_of(self.census, self.centers)
 
     def label(self, rows: Rows, n_threads: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The most similar center of each row, by the tie rule, and the similarity to it."""
         directed = np.flatnonzero(rows.zero == 0)
-        found, similar = np.empty(len(directed), np.int32), np.empty(len(directed))
+        found, cosines = np.empty(len(directed), np.int32), np.empty(len(directed))
+        native, centers = rows.native(), self.centers
         _core.native.nearest(
-            rows.native(),
-            self.centers,
-            directed,
-            n_threads=n_threads,
-            labels=found,
-            similarities=similar,
+            native, centers, directed, n_threads=n_threads, labels=found, similarities=cosines
         )
         labels, similarities = np.full(rows.n_rows, -1, np.int32), np.zeros(rows.n_rows)
-        labels[directed], similarities[directed] = found, similar
+        labels[directed], similarities[directed] = found, cosines
         return labels, similarities
 
     def take_batch(
@@ -104,7 +102,7 @@ class Stream:
     ) -> BatchReport:
         """Labels the rows of a batch, moves the centers to their new sums, and reassigns.
 
-        ``ratio`` is what ``_reassign`` calls starved.
+        A center is starved below ``ratio`` times the largest count.
         """
         n_threads = min(n_threads, 1 + rows.n_rows // ROWS_A_THREAD)
         # As in scikit-learn: after every 10·n_clusters rows, or while a center has none.
@@ -139,7 +137,10 @@ class Stream:
         return dataclasses.replace(rows, weights=weights, weight_scale=scale, one=self.centers.one)
 
     def _rescale(self, bits: int) -> None:
-        """Divides the sums by 2^bits, rounding half away from zero; directions stay as they are."""
+        """Divides the sums by 2^bits, rounding half away from zero.
+
+        ``one`` falls by as much, down to ``LEAST_ONE``; the rest falls to ``weight_scale``.
+        """
         sums, attached = self.sums(), self._attached()
         one = max(LEAST_ONE, math.ldexp(sums.one, -bits))
         self.weight_scale *= math.ldexp(sums.one, -bits) / one

@@ -1,9 +1,9 @@
 """``Chunks``: the rows of a store as unit rows, one chunk in memory at a time.
 
 ``DiskPlace`` and ``DiskEngine`` read rows through it. A chunk is named by its number. All chunks
-share one set of buffers: the rows that ``load`` returns hold until it is called for another chunk.
-Meanwhile the system fetches the next chunk. The files of a store may be damaged, so everything that
-the core relies on is checked the first time a chunk is loaded.
+share one set of buffers: the rows that ``load`` returns are overwritten when another chunk is
+loaded. Meanwhile the system fetches the next chunk. The files of a store may be damaged, so all
+that the core relies on is checked the first time a chunk is loaded.
 """
 
 from collections.abc import Iterator
@@ -51,6 +51,7 @@ class Chunks:
         """The number of the chunk in the buffers, and its unit rows."""
         weights = checked_weights(sample_weight, store.shape[0])
         self._zero = self._zero_rows()
+        """1 where a row has no direction."""
         directed = self._zero == 0
         if weights is not None:
             weights = np.where(directed, weights, 0.0)
@@ -117,18 +118,20 @@ class Chunks:
         )
 
     def _dense(self, number: int) -> Rows:
+        """The unit rows of a dense chunk, in the buffers."""
         begin, end = self._row_range(number)
         file = self.store.mapped("values")
         width = file.array.shape[1]
         values = self._buffers["values"][: (end - begin) * width].reshape(end - begin, width)
         self._fetch_next(number)
-        zero = np.empty(end - begin, np.uint8)  # the core writes it; ``self._zero`` has it already
+        zero = np.empty(end - begin, np.uint8)  # the core writes what ``self._zero`` has already
         if _core.native.unit_dense(file.array[begin:end], self.n_threads, values, zero) >= 0:
             raise self._damaged("values.npy", begin, end)
         file.have_read(begin, end)
         return self._rows(number, values)
 
     def _sparse(self, number: int) -> Rows:
+        """The unit rows of a sparse chunk, in the buffers."""
         begin, end = self._row_range(number)
         first, last = self._entry_range(number)
         starts = self._row_starts(number)
@@ -140,7 +143,7 @@ class Chunks:
         entries = indices.array[first:last], data.array[first:last]
         self._fetch_next(number)
         if not self._checked[number]:
-            frequency = np.zeros(self.census.n_features, np.int64)  # of no use here
+            frequency = np.zeros(self.census.n_features, np.int64)  # counted, and not used here
             found = _core.native.inspect(starts, *entries, frequency)
             if found.bad_index_row >= 0 or found.not_finite_row >= 0 or not found.canonical:
                 raise self._damaged("indices.npy or data.npy", begin, end)
@@ -156,7 +159,7 @@ class Chunks:
             n_threads=self.n_threads,
             features=features,
             unit=values,
-            zero=np.empty(end - begin, np.uint8),  # ``self._zero`` has it already
+            zero=np.empty(end - begin, np.uint8),  # written with what ``self._zero`` has already
         )
         indices.have_read(first, last)
         data.have_read(first, last)
@@ -192,7 +195,7 @@ class Chunks:
         return starts
 
     def _zero_rows(self) -> NDArray[np.uint8]:
-        """1 where a row has no direction."""
+        """Reads all rows once, without checking them."""
         zero = np.empty(self.store.shape[0], np.uint8)
         for begin, end in map(self._row_range, range(len(self))):
             if self.store.sparse:

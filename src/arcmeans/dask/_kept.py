@@ -39,7 +39,7 @@ class PassState:
     relocated: bool = False
     """Whether ``engine.labels`` have been relabelled by the relocation after the last pass."""
     previous_relocated: bool = False
-    """The same of ``engine.previous_labels``, and the pass before the last."""
+    """Whether ``engine.previous_labels`` have been, by the relocation after the pass before."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def assign(self, centers: _core.native.Centers, version: int) -> None:
@@ -80,7 +80,7 @@ class KeptFit:
         self.centers: _core.native.Centers | None = None
         """The centers of ``version``, for all partitions of the worker."""
         self.states: dict[int, PassState] = {}
-        """By the numbers of partitions, as ``seedings``."""
+        """By the number of the partition; so are ``seedings``."""
         self.seedings: dict[int, PartitionSeeding] = {}
         self.used = time.monotonic()
 
