@@ -265,6 +265,14 @@ class TestCheckpointErrors:
         assert len(refused) > 20
         assert all("Delete it to begin anew" in text for text in refused)
 
+    def test_an_identity_that_is_a_list(self, written, path):
+        with np.load(path) as file:
+            arrays = dict(file)
+        with open(path, "wb") as file:
+            np.savez(file, **{**arrays, "identity": np.array("[1, 2]")})
+        with pytest.raises(ValueError, match="is damaged or no checkpoint"):
+            SphericalKMeans(**written).fit(X)
+
     @pytest.mark.parametrize(
         "content", [b"not a zip file", b"PK\x03\x04 nearly one", b"\x93NUMPY\x01\x00"]
     )

@@ -12,48 +12,50 @@ from .sums import CenterSums
 
 
 def fixed_entries(
-    rows: AnyCensus, seeds: Rows, i: int
+    census: AnyCensus, seeds: Rows, i: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Row i of ``seeds`` as a center of ``rows``: ranks, and integers."""
+    """Row i of ``seeds`` as a center for rows of ``census``: ranks, and integers."""
     features, values = seeds.entries(i)
-    fixed = np.rint(values.astype(np.float64) * rows.one).astype(np.int64)
-    return _ranks(rows, features), fixed
+    fixed = np.rint(values.astype(np.float64) * census.one).astype(np.int64)
+    return _ranks(census, features), fixed
 
 
 def empty_centers(
-    rows: AnyCensus, n_centers: int, one: float, *, in_full: bool = False
+    census: AnyCensus, n_centers: int, one: float, *, in_full: bool = False
 ) -> _core.native.Centers:
-    """Centers for use with ``rows``, none of them placed yet.
+    """Centers for rows of ``census``, none of them placed yet.
 
     With ``in_full`` every center has a number for every feature: more memory, and the fastest
     reference similarities. Else rare features are kept as lists.
     """
-    n_frequent = rows.n_features if in_full else rows.n_frequent(n_centers)
-    return _core.native.Centers(n_centers, rows.n_features, one, n_frequent)
+    n_frequent = census.n_features if in_full else census.n_frequent(n_centers)
+    return _core.native.Centers(n_centers, census.n_features, one, n_frequent)
 
 
 def place_rows(
-    rows: AnyCensus,
+    census: AnyCensus,
     seeds: Rows,
     which: NDArray[np.int64] | None = None,
     *,
     in_full: bool = False,
 ) -> _core.native.Centers:
-    """Centers at the unit rows of ``seeds`` (all, or those named), for use with ``rows``."""
+    """Centers at the unit rows of ``seeds`` (all, or those named), for rows of ``census``."""
     picked = range(seeds.n_rows) if which is None else which
-    centers = empty_centers(rows, len(picked), rows.one, in_full=in_full)
+    centers = empty_centers(census, len(picked), census.one, in_full=in_full)
     for j, i in enumerate(picked):
-        centers.place(j, *fixed_entries(rows, seeds, int(i)))
+        centers.place(j, *fixed_entries(census, seeds, int(i)))
     return centers
 
 
-def place_sums(rows: AnyCensus, sums: CenterSums, *, in_full: bool = False) -> _core.native.Centers:
-    """Centers from the integer vectors of an earlier run, for use with ``rows``."""
+def place_sums(
+    census: AnyCensus, sums: CenterSums, *, in_full: bool = False
+) -> _core.native.Centers:
+    """Centers from the integer vectors of an earlier run, for rows of ``census``."""
     vectors = sums.vectors
-    centers = empty_centers(rows, vectors.shape[0], sums.one, in_full=in_full)
+    centers = empty_centers(census, vectors.shape[0], sums.one, in_full=in_full)
     for j in range(vectors.shape[0]):
         at = slice(vectors.indptr[j], vectors.indptr[j + 1])
-        centers.place(j, _ranks(rows, vectors.indices[at]), vectors.data[at])
+        centers.place(j, _ranks(census, vectors.indices[at]), vectors.data[at])
     return centers
 
 
@@ -79,13 +81,13 @@ def entries_of(
     return starts, features, values
 
 
-def sums_of(rows: AnyCensus, centers: _core.native.Centers) -> CenterSums:
-    """The integer vectors of centers used with ``rows``, in the caller's feature order."""
+def sums_of(census: AnyCensus, centers: _core.native.Centers) -> CenterSums:
+    """The integer vectors of centers for rows of ``census``, in the caller's feature order."""
     scales = np.array(centers.scales)
-    starts, features, values = entries_of(centers, rows.by_rank)
-    vectors = sp.csr_array((values, features, starts), shape=(len(scales), rows.n_features))
+    starts, features, values = entries_of(centers, census.by_rank)
+    vectors = sp.csr_array((values, features, starts), shape=(len(scales), census.n_features))
     return CenterSums(vectors, scales, centers.one)
 
 
-def _ranks(rows: AnyCensus, features: NDArray[Any]) -> NDArray[np.int32]:
-    return (features if rows.rank is None else rows.rank[features]).astype(np.int32, copy=False)
+def _ranks(census: AnyCensus, features: NDArray[Any]) -> NDArray[np.int32]:
+    return (features if census.rank is None else census.rank[features]).astype(np.int32, copy=False)

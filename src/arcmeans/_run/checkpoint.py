@@ -30,6 +30,7 @@ from .._centers.placing import place_sums, sums_of
 from .._engines.protocol import PassEngine
 from .._support.caution import caution
 from .._support.files import written_whole
+from .identity import SHAPE
 from .records import Result
 from .saved import FitState, RunState, fit_state
 
@@ -88,12 +89,12 @@ class Checkpoint:
                 stored = dict(file)
             if int(stored[_FORMAT_KEY]) != FORMAT:
                 raise ValueError(f"format {int(stored[_FORMAT_KEY])}, not {FORMAT}")
-            identity = json.loads(str(stored["identity"]))
+            identity = dict(json.loads(str(stored["identity"])))
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise self._unreadable(error) from error
         self._check_identity(identity)
         try:
-            return fit_state(stored, identity["n_clusters"], *identity["the shape of X"])
+            return fit_state(stored, identity["n_clusters"], *identity[SHAPE])
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._unreadable(error) from error
 

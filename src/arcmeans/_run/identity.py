@@ -27,6 +27,9 @@ COST_ONLY = (
     "memory_limit",
 )
 """Parameters that may differ between a fit and the one that goes on with it."""
+SHAPE = "the shape of X"
+"""A name in the identity. These names are words of the error for a checkpoint of another fit, and
+part of the file format."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def identity_of(
         identity["init"] = f"fitted centers {digest(*parts)}"
     return {
         **identity,
-        "the shape of X": [place.census.n_rows, place.census.n_features],
+        SHAPE: [place.census.n_rows, place.census.n_features],
         "the dtype of X": str(place.census.dtype),
         "the hash of the rows of X": f"{sum(of_rows) % 2**64:016x}",
         "the hash of sample_weight": None if weights is None else f"{weights:016x}",
