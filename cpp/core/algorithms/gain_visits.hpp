@@ -90,9 +90,8 @@ class GainVisits {
   float beside_sum(std::int32_t r, const RareChange& rare_change) const {
     float units = 0.001F + packed_.error(begin_ + r, 0.0F) * gains_.length();
     if (!packed_.any_rare()) return units;
-    const auto* const end = packed_.rare_end(begin_ + r);
-    for (auto* rare = packed_.rare_begin(begin_ + r); rare != end; ++rare) {
-      units += std::abs(rare->value) * rare_change(rare->feature) * (1.001F * kCosineUnits);
+    for (const auto& rare : packed_.rare(begin_ + r)) {
+      units += std::abs(rare.value) * rare_change(rare.feature) * (1.001F * kCosineUnits);
     }
     return units;
   }

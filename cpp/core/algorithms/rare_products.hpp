@@ -52,7 +52,7 @@ class RareProducts {
       }
       if (at >= kAhead && at - kAhead < n) {
         each_listed(rows[at - kAhead],
-                    [&](const auto& rare) { lists_.prefetch_others(rare.feature); });
+                    [&](const auto& rare) { lists_.prefetch_tail(rare.feature); });
       }
       if (at >= 2 * kAhead) collect(rows[at - 2 * kAhead]);
     }
@@ -78,29 +78,29 @@ class RareProducts {
 
  private:
   // The rare features of a row whose lists are read. Where centers are the sums of their rows, a
-  // center has all of the features that no other row has, or none: the first stands for all.
+  // center has all single features of a row or none: the first stands for all.
   template <class Use>
   void each_listed(std::int32_t r, const Use& use) const {
-    const auto* shared = packed_.shared_end(begin_ + r);
-    const auto* last = packed_.rare_end(begin_ + r);
-    if (sums_of_rows_ && shared != last) last = shared + 1;
-    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) use(*rare);
+    auto listed = packed_.rare(begin_ + r);
+    const std::size_t n_shared = packed_.n_shared(begin_ + r);
+    if (sums_of_rows_ && n_shared < listed.size()) listed = listed.first(n_shared + 1);
+    for (const auto& rare : listed) use(rare);
   }
 
   void collect(std::int32_t r) {
-    const auto* shared = packed_.shared_end(begin_ + r);
-    const auto* last = packed_.rare_end(begin_ + r);
-    if (sums_of_rows_ && shared != last) {
-      const auto& own = packed_.own(begin_ + r);
-      const int center = lists_.first(shared->feature, own.first);
+    auto listed = packed_.rare(begin_ + r);
+    const std::size_t n_shared = packed_.n_shared(begin_ + r);
+    if (sums_of_rows_ && n_shared < listed.size()) {
+      const auto& single = packed_.single(begin_ + r);
+      const int center = lists_.center_with(listed[n_shared].feature, single.first_sum);
       if (center >= 0) {
-        add(r, center, own.product);
-        last = shared;
+        add(r, center, single.product);
+        listed = listed.first(n_shared);
       }
     }
-    for (auto* rare = packed_.rare_begin(begin_ + r); rare != last; ++rare) {
-      lists_.each(rare->feature, [&](int j, std::int64_t sum) {
-        add(r, j, static_cast<double>(rare->value) * static_cast<double>(sum));
+    for (const auto& rare : listed) {
+      lists_.each(rare.feature, [&](int j, std::int64_t sum) {
+        add(r, j, static_cast<double>(rare.value) * static_cast<double>(sum));
       });
     }
   }

@@ -83,7 +83,7 @@ class SparseVisits {
       Sums sums = zero;
       if constexpr (Sums::kFitsTwice) {  // two chains, so that one need not wait for the other
         Sums others = zero;
-        for (auto* pair = pairs.begin(); pair != pairs.end(); pair += 2) {
+        for (auto pair = pairs.begin(); pair != pairs.end(); pair += 2) {
           add<kAbsolute>(line, pair[0], sums);
           add<kAbsolute>(line, pair[1], others);
         }
@@ -99,16 +99,16 @@ class SparseVisits {
   __attribute__((always_inline)) static void add(const std::int16_t* line,
                                                  const PackedRows::Pair<Feature>& pair,
                                                  Sums& sums) {
-    const auto weights = splat_pair<typename Sums::Pairs>(pair.weights);
+    const auto values = splat_pair<typename Sums::Pairs>(pair.values);
     sums.add(line + std::int64_t{pair.features[0]} * Sums::kWidth,
              line + std::int64_t{pair.features[1]} * Sums::kWidth,
-             kAbsolute ? (weights < 0 ? -weights : weights) : weights);
+             kAbsolute ? (values < 0 ? -values : values) : values);
   }
 
   __attribute__((always_inline)) void prefetch_row(std::int32_t r) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
-    const auto* first = reinterpret_cast<const char*>(pairs.begin());
-    const auto* last = reinterpret_cast<const char*>(pairs.end());
+    const auto* first = reinterpret_cast<const char*>(pairs.data());
+    const auto* last = reinterpret_cast<const char*>(pairs.data() + pairs.size());
     for (; first < last; first += 64) prefetch_near(first);
   }
 
@@ -117,10 +117,9 @@ class SparseVisits {
   __attribute__((always_inline)) void prefetch_features(const std::int16_t* line, std::int32_t r,
                                                         const Sums& sums) const {
     const auto pairs = packed_.pairs<Feature>(begin_ + r);
-    const auto count = std::min<std::ptrdiff_t>(12, pairs.end() - pairs.begin());
-    for (auto* pair = pairs.end() - count; pair != pairs.end(); ++pair) {
-      sums.prefetch(line + std::int64_t{pair->features[0]} * Sums::kWidth);
-      sums.prefetch(line + std::int64_t{pair->features[1]} * Sums::kWidth);
+    for (const auto& pair : pairs.last(std::min<std::size_t>(12, pairs.size()))) {
+      sums.prefetch(line + std::int64_t{pair.features[0]} * Sums::kWidth);
+      sums.prefetch(line + std::int64_t{pair.features[1]} * Sums::kWidth);
     }
   }
 

@@ -1,12 +1,13 @@
 // Rows packed for the filter, with values in 16 bits. They are made once for a run.
 //
 // A packed sparse row is an even number of pairs of entries over the frequent features, the most
-// frequent ahead of the others; and beside them the entries of its rare features, with the features
-// that no other row has at the end. A packed dense row is its values, padded to pairs.
+// frequent ahead of the others; and beside them the entries of its rare features, with the single
+// features, which no other row has, at the end. A packed dense row is its values, padded to pairs.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/bounds/bounds.hpp"
@@ -21,18 +22,19 @@ namespace arcmeans {
 class PackedRows {
  public:
   // Features below `n_frequent` are frequent: filter lines hold them. Features from `n_shared` on
-  // are in one row at most, of all rows that make up the centers.
+  // are single: one row at most has them, of all rows that make up the centers.
   PackedRows(const Rows& rows, std::int32_t n_frequent, std::int32_t n_shared, int n_threads);
 
   std::int32_t n_frequent() const { return n_frequent_; }
   bool dense() const { return dense_; }
+  // Whether features are stored in 16 bits.
   bool narrow() const { return narrow_; }
-  // No value of any row is below zero.
+  // Whether no value of any row is below zero.
   bool nonnegative() const { return nonnegative_; }
-  // What the error of a row's filter cosines comes from: `own`, the rounding of the row itself and
-  // three times that of sim64, in units; `spread`, Σ|r| of the row r that it was rounded to.
+  // `of_row`: row_filter_error + 3 · reference_error, in units. `spread`: Σ|r| of the row r that it
+  // was rounded to.
   struct Error {
-    float own = 0.0F;
+    float of_row = 0.0F;
     float spread = 0.0F;
   };
   // |filter − cos| of a row, plus three times |sim64 − cos|, in units, for centers with this error
@@ -40,31 +42,25 @@ class PackedRows {
   // error of another, the first has the smaller sim64.
   float error(std::int64_t i, float center_error) const {
     const Error& error = heads_[index(i)].error;
-    return error.own + error.spread * center_error;
+    return error.of_row + error.spread * center_error;
   }
 
-  // Two entries of a row. Features and weights stand side by side, so that a row lies in one place.
+  // Two entries of a row. Features and values stand side by side, so that a row lies in one piece.
   template <class Feature>
   struct Pair {
     Feature features[2];
-    std::int16_t weights[2];
+    std::int16_t values[2];
   };
   template <class Feature>
-  struct Pairs {
-    const Pair<Feature>* first;
-    const Pair<Feature>* last;
-    const Pair<Feature>* begin() const { return first; }
-    const Pair<Feature>* end() const { return last; }
-  };
-  template <class Feature>
-  Pairs<Feature> pairs(std::int64_t i) const {
-    const Pair<Feature>* first = all_pairs<Feature>().data();
-    return {first + heads_[index(i)].start, first + heads_[index(i) + 1].start};
+  std::span<const Pair<Feature>> pairs(std::int64_t i) const {
+    const Pair<Feature>* all = all_pairs<Feature>().data();
+    return {all + heads_[index(i)].start, all + heads_[index(i) + 1].start};
   }
-  // Asks for the place and the error of a row.
+  // Asks for the head of a row: what `pairs` and `error` read.
   __attribute__((always_inline)) void prefetch_head(std::int64_t i) const {
     prefetch_near(&heads_[index(i)]);
   }
+  // The values of a dense row: `stride` numbers.
   const std::int16_t* values(std::int64_t i) const { return values_.data() + i * stride_; }
   std::int64_t stride() const { return stride_; }
 
@@ -72,18 +68,20 @@ class PackedRows {
     std::int32_t feature;
     float value;
   };
-  const Rare* rare_begin(std::int64_t i) const { return rare_.data() + rare_starts_[index(i)]; }
-  const Rare* rare_end(std::int64_t i) const { return rare_begin(i + 1); }
-  const Rare* shared_end(std::int64_t i) const { return rare_begin(i) + shared_[index(i)]; }
-  // The rare features of a row that no other row has. A center that is the sum of its rows has all
-  // of them or none: with the row it has the sum `first` in the first of them, and Σ value · sum
-  // over all of them is `product`.
-  struct Own {
-    std::int64_t first = 0;
+  // Where any row has rare features: those of a row, how many of them are not single, and what its
+  // single features are together.
+  bool any_rare() const { return !rare_.empty(); }
+  std::span<const Rare> rare(std::int64_t i) const {
+    return {rare_.data() + rare_starts_[index(i)], rare_.data() + rare_starts_[index(i) + 1]};
+  }
+  std::size_t n_shared(std::int64_t i) const { return index(n_shared_of_[index(i)]); }
+  // A center that is the sum of its rows has all single features of a row or none. With the row it
+  // has the sum `first_sum` in the first of them, and Σ value · sum over all of them is `product`.
+  struct Single {
+    std::int64_t first_sum = 0;
     double product = 0.0;
   };
-  const Own& own(std::int64_t i) const { return own_[index(i)]; }
-  bool any_rare() const { return !rare_.empty(); }
+  const Single& single(std::int64_t i) const { return single_[index(i)]; }
 
  private:
   template <class T>
@@ -121,8 +119,8 @@ class PackedRows {
   Buffer<std::int16_t> values_;
   std::vector<std::int64_t> rare_starts_;
   std::vector<Rare> rare_;
-  std::vector<std::int32_t> shared_;  // by row: how many of its rare features other rows may have
-  std::vector<Own> own_;
+  std::vector<std::int32_t> n_shared_of_;  // by row
+  std::vector<Single> single_;
 };
 
 }  // namespace arcmeans
