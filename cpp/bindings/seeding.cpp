@@ -33,8 +33,6 @@ void bind_seeding(nb::module_& m) {
           [](SeedSearch& self, const HeldRows& rows, double alpha, std::optional<In<double>> more,
              int n_threads) { return self.weigh(rows, alpha, data_or_null(more), n_threads); },
           nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), Released())
-      .def("count_open", &SeedSearch::open, Released())
-      .def("nth_open", &SeedSearch::nth_open, Released())
       .def_prop_ro("chances",
                    [](nb::handle_t<SeedSearch> self) {
                      return view(self, nb::cast<const SeedSearch&>(self).weights());

@@ -152,14 +152,4 @@ std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* mor
   return std::accumulate(block_sums_.begin(), block_sums_.end(), std::int64_t{0});
 }
 
-std::int64_t SeedSearch::open() const {
-  return std::count(closed_.begin(), closed_.end(), char{0});
-}
-
-std::int64_t SeedSearch::nth_open(std::int64_t at) const {
-  std::size_t i = 0;
-  while (closed_[i] || at-- > 0) ++i;
-  return static_cast<std::int64_t>(i);
-}
-
 }  // namespace arcmeans

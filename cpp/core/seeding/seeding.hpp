@@ -43,10 +43,6 @@ class SeedSearch {
   // the sum.
   std::int64_t weigh(const Rows& rows, double alpha, const double* more, int n_threads);
 
-  // How many rows may still be drawn; and the one that stands at a place among them.
-  std::int64_t open() const;
-  std::int64_t nth_open(std::int64_t at) const;
-
   const std::vector<std::int64_t>& weights() const { return weights_; }
   const std::vector<double>& best() const { return best_; }
   const std::vector<double>& second() const { return second_; }

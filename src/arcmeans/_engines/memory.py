@@ -8,7 +8,6 @@ it, between ``hold_rows`` and ``release_rows``; labels and row state stay. ``lab
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +20,6 @@ from .._algorithms.registry import make_algorithm
 from .._rows.rows import AnyCensus, Rows
 from .._seeding.steps import FirstPass
 from .relocation import Offer, Relocation, find_relocation, offer_of
-
-
-@dataclass(frozen=True)
-class Ordinary:
-    """The next pass finds labels, and the rows changed are those whose label is another."""
-
-
-@dataclass(frozen=True)
-class Adopted:
-    """``labels`` are those of the next pass already, from the seeding: it only counts them."""
-
-
-@dataclass(frozen=True)
-class Resumed:
-    """The next pass finds labels without bounds, and then counts from the labels of a run state."""
-
-    labels: NDArray[np.int32]
-
-
-NextPass = Ordinary | Adopted | Resumed
 
 
 class RowsEngine(ABC):
@@ -68,7 +47,10 @@ class RowsEngine(ABC):
             "previous_labels", (rows.n_rows,), np.int32
         )
         self.labels[:] = self.previous_labels[:] = -1
-        self._next: NextPass = Ordinary()
+        self._adopted = False
+        """Whether ``labels`` are those of the next pass, from the seeding: it only counts them."""
+        self._resumed: NDArray[np.int32] | None = None
+        """The labels of a run state, where the next pass is the first of a resumed run."""
         self._changes = _core.native.SumChanges(n_clusters)
 
     def hold_rows(self, rows: Rows) -> None:
@@ -95,18 +77,17 @@ class RowsEngine(ABC):
 
     def assign(self, centers: _core.native.Centers) -> _core.native.Work:
         assert len(centers.scales) == self.n_clusters
-        this_pass, self._next = self._next, Ordinary()
-        match this_pass:
-            case Adopted():
-                work = _core.native.Work()
-                work.changed = int(np.count_nonzero(self.labels >= 0))
-                work.reused = work.changed * self.n_clusters
-            case Ordinary():
-                work = self.find_labels(centers)
-            case Resumed(labels):
-                work = self.find_labels(centers)
-                self.previous_labels[:] = labels
-                work.changed = int(np.count_nonzero(self.labels != labels))
+        if self._adopted:
+            self._adopted = False
+            work = _core.native.Work()
+            work.changed = int(np.count_nonzero(self.labels >= 0))
+            work.reused = work.changed * self.n_clusters
+            return work
+        work = self.find_labels(centers)
+        if self._resumed is not None:
+            self.previous_labels[:] = self._resumed
+            work.changed = int(np.count_nonzero(self.labels != self._resumed))
+            self._resumed = None
         return work
 
     def fingerprint(self) -> int:
@@ -163,9 +144,9 @@ class RowsEngine(ABC):
         self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, add: bool = False
     ) -> None:
         """``resume_after`` for a part: writes its sums to ``changes``, or adds them to those."""
-        after = labels.copy()
-        self._next = Resumed(after)  # the engine has made no pass: ``labels`` are all −1
-        changes.collect(self.native_rows, self.labels, after, self.n_threads, add=add)
+        self._resumed = after = labels.copy()
+        before = self.labels  # all −1: the engine has made no pass
+        changes.collect(self.native_rows, before, after, self.n_threads, add=add)
 
     def close(self) -> None:  # noqa: B027 - a protocol asks for it
         """Nothing is held elsewhere."""
@@ -209,7 +190,7 @@ class MemoryEngine(RowsEngine):
         best = np.clip(first_pass.best - error, -1.0, 1.0)
         self.labels[:] = first_pass.labels
         self.algorithm.adopt(self.labels, best, second)
-        self._next = Adopted()
+        self._adopted = True
 
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
         return self.algorithm.assign(

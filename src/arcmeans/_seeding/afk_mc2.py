@@ -6,7 +6,6 @@ seeds so far. The proposal stays as it is, so all candidates are drawn at the st
 """
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,34 +29,6 @@ class ChancesOf(Step[NDArray[np.int64]]):
 
     def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
         return state.search.chances[self.which - state.first_row]
-
-
-@dataclass(frozen=True, eq=False)
-class CountLeft(Step[int]):
-    """How many usable rows have other directions than these."""
-
-    reads_entries = False
-    directions: NDArray[np.uint64]
-
-    def on(self, rows: Rows, state: SeedState) -> int:
-        return len(_left(rows, state, self.directions))
-
-
-@dataclass(frozen=True, eq=False)
-class FindLeft(Step[NDArray[np.int64]]):
-    """Usable rows of other directions than these, by their numbers among all such rows."""
-
-    reads_entries = False
-    directions: NDArray[np.uint64]
-    drawn: NDArray[np.int64]
-
-    def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
-        return _left(rows, state, self.directions)[self.drawn] + state.first_row
-
-
-def _left(rows: Rows, state: SeedState, directions: NDArray[np.uint64]) -> NDArray[np.int64]:
-    usable = rows.usable
-    return usable[~np.isin(state.hashes[usable], directions)]
 
 
 @dataclass(frozen=True)
@@ -112,7 +83,7 @@ def _chances_of(place: SeedPlace, which: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _ends_of_chains(seeding: Seeding, pool: _Pool, n_clusters: int, alpha: float) -> Chosen:
-    place, random_state = seeding.place, seeding.random_state
+    random_state = seeding.random_state
     directions = pool.rows.hashes(np.arange(pool.rows.n_rows))
     centers = empty_centers(pool.rows, n_clusters, pool.rows.one, in_full=True)
     seed = seeding.seed(seeding.indices[0])
@@ -124,16 +95,15 @@ def _ends_of_chains(seeding: Seeding, pool: _Pool, n_clusters: int, alpha: float
         )
         seeding.n_similarities += (j + 1) * len(chain)
         far = np.maximum(alpha - best, 0.0)
-        taken = np.array(seeding.directions, np.uint64)
-        far[np.isin(directions[chain], taken)] = 0.0
+        far[np.isin(directions[chain], np.array(seeding.directions, np.uint64))] = 0.0
         here = _walk(far, pool.proposal[chain], random_state.random_sample(len(chain)))
         if far[here] > 0:
             i = int(pool.numbers[chain[here]])
-        else:  # the chain met no direction that is new
-            left = place.each(CountLeft(taken))
-            if not sum(left):
+        else:  # the chain met no open row
+            drawn = seeding.draw_open()
+            if not drawn:
                 break
-            i = int(seeding.find(left, 1, partial(FindLeft, taken))[0])
+            i = drawn[0]
         seed = seeding.seed(i)
         seeding.note(i, seed)
     return np.array(seeding.indices), seeding

@@ -9,6 +9,7 @@ the row whose chances reach past the number, and so never a row of chance 0.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,14 +86,15 @@ class Find(Step[NDArray[np.int64]]):
         return found + state.first_row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CountOpen(Step[int]):
-    """How many rows are open."""
+    """How many rows are open, when the seeds have these directions."""
 
     reads_entries = False
+    directions: NDArray[np.uint64]
 
     def on(self, rows: Rows, state: SeedState) -> int:
-        return state.search.count_open()
+        return len(_open_rows(rows, state, self.directions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +102,16 @@ class FindOpen(Step[NDArray[np.int64]]):
     """Open rows, by their numbers among the open rows of the part."""
 
     reads_entries = False
+    directions: NDArray[np.uint64]
     drawn: NDArray[np.int64]
 
     def on(self, rows: Rows, state: SeedState) -> NDArray[np.int64]:
-        found = [state.search.nth_open(number) for number in self.drawn.tolist()]
-        return np.array(found, np.int64) + state.first_row
+        return _open_rows(rows, state, self.directions)[self.drawn] + state.first_row
+
+
+def _open_rows(rows: Rows, state: SeedState, directions: NDArray[np.uint64]) -> NDArray[np.int64]:
+    usable = rows.usable
+    return usable[~np.isin(state.hashes[usable], directions)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,8 +261,15 @@ class Seeding:
         totals = self.place.each(Weigh(alpha))
         if sum(totals):
             return [int(i) for i in self.find(totals, size, Find)]
-        n_open = self.place.each(CountOpen())  # the open rows lie within rounding of seeds
-        return [int(i) for i in self.find(n_open, size, FindOpen)] if sum(n_open) else []
+        return self.draw_open(size)  # the open rows lie within rounding of seeds
+
+    def draw_open(self, size: int = 1) -> list[int]:
+        """Draws open rows, one as likely as another; none if no row is open."""
+        directions = np.array(self.directions, np.uint64)
+        n_open = self.place.each(CountOpen(directions))
+        if not sum(n_open):
+            return []
+        return [int(i) for i in self.find(n_open, size, partial(FindOpen, directions))]
 
     def find(
         self,

@@ -25,7 +25,7 @@ from .._rows.census import Census, Summary, census_of
 from .._rows.containers import check_weight_range, checked_weights
 from .._rows.rows import Rows, concatenated
 from ._blocks import Blocks
-from ._tasks import LOST, Tasks
+from ._tasks import NO_RESULT, Tasks
 
 
 class Partitions(Tasks):
@@ -92,7 +92,7 @@ class Partitions(Tasks):
 
     def _checked_blocks(self) -> list[Any]:
         """The blocks, checked, on their workers; made once, and again where they are gone."""
-        if not self._blocks or any(block.status in LOST for block in self._blocks):
+        if not self._blocks or any(block.status in NO_RESULT for block in self._blocks):
             loaded = self.client.compute(self.blocks.blocks)
             names = [f"block {i} of X" for i in range(len(self))]
             self._blocks = self._on_each(checked_block, loaded, names)
@@ -117,7 +117,8 @@ class Partitions(Tasks):
     def restore_rows(self) -> None:
         """Rows that went with the connection are made again, from the blocks."""
         if self.rows and (
-            self.shared_census.status in LOST or any(rows.status in LOST for rows in self.rows)
+            self.shared_census.status in NO_RESULT
+            or any(rows.status in NO_RESULT for rows in self.rows)
         ):
             self._make_rows()
             self._blocks = []

@@ -25,7 +25,7 @@ WATCH_SECONDS = 0.5
 """Between two looks at whether there still are the workers that tasks were sent to."""
 ATTEMPTS = 5
 """To get an answer from a cluster that loses workers or connections."""
-LOST = ("cancelled", "lost")
+NO_RESULT = ("cancelled", "lost")
 """The status of a task whose result Dask cannot give."""
 GONE = (CancelledError, CommClosedError, TimeoutError, OSError)
 """What a client raises when work was lost with its worker or with the connection."""
@@ -78,12 +78,9 @@ class Tasks(ABC):
         where: dict[str, Any] = {}
         if number is not None:
             where = {"workers": [self.owners[number]], "allow_other_workers": elsewhere}
-        return self.client.submit(function, *arguments, key=self.key(function), pure=False, **where)
-
-    def key(self, function: Callable[..., Any]) -> str:
-        """A name for a task; the dashboard shows its first words."""
-        name = function.__name__.replace("_", "-")
-        return f"arcmeans-{name}-{self.fit_id}-{next(self._counter)}"
+        name = function.__name__.replace("_", "-")  # the dashboard shows the first words of a key
+        key = f"arcmeans-{name}-{self.fit_id}-{next(self._counter)}"
+        return self.client.submit(function, *arguments, key=key, pure=False, **where)
 
     def share(self, value: Any) -> Any:
         """A value that every worker gets once: a task of one, whose result the others fetch.
@@ -132,7 +129,7 @@ class Tasks(ABC):
                 for task in tasks:
                     if task.status == "error":
                         raise _TaskError(task.exception())
-                    if task.status in LOST:
+                    if task.status in NO_RESULT:
                         task.result()  # raises
                 return
             except TimeoutError:
