@@ -235,8 +235,7 @@ void bind_parts(nb::module_& m) {
       .def(
           "update",
           [](CenterNeighbors& self, Centers& centers, int n_threads) {
-            Panels::of(centers);
-            return self.update(centers, TurnAngles(centers), n_threads);
+            return self.update(centers, Panels::of(centers), TurnAngles(centers), n_threads);
           },
           Released())
       .def("nearest_at_most", &CenterNeighbors::nearest_at_most)

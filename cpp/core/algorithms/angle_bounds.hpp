@@ -11,7 +11,7 @@ namespace arcmeans {
 struct AngleState {
   double* own = nullptr;            // ≥ the angle to the own center
   double* other = nullptr;          // ≤ the angle to every other center
-  float* groups = nullptr;          // ≤ that to those of each group, [row][group]; angles.hpp, kept
+  float* groups = nullptr;          // bounds on each group as yinyang stores them, [row][group]
   std::int32_t* seconds = nullptr;  // the center that was the second nearest; −1: not known
 };
 

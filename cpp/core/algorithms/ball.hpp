@@ -24,7 +24,7 @@ class Ball {
     panel_error_ = panel_error(row.size);
     second_ = -1;
     second_upper_ = -2.0;
-    contested_ = false;
+    near_tie_ = false;
     set_best(a, similarity);
   }
   // One more center, whose sim64 is known.
@@ -57,7 +57,7 @@ class Ball {
   double other() const {
     return second_ < 0 ? std::numeric_limits<double>::infinity() : angle_at_least(second_upper_);
   }
-  bool contested() const { return contested_; }
+  bool near_tie() const { return near_tie_; }
 
  private:
   void visit_strips(int a, const int* ids, int begin, int end) {
@@ -79,7 +79,7 @@ class Ball {
         const double upper = similarity + panel_error_ + error_;
         if (upper > second_upper_) set_second(ids[m], upper);
       } else {
-        contested_ |= similarity <= similarity_ + panel_error_;
+        near_tie_ |= similarity <= similarity_ + panel_error_;
         meet(ids[m], centers_.similarity(*row_, ids[m]));
       }
     }
@@ -107,7 +107,7 @@ class Ball {
   double limit_ = 0.0;
   int second_ = -1;
   double second_upper_ = -2.0;  // ≥ the cosines of all met but the best
-  bool contested_ = false;
+  bool near_tie_ = false;
   float similarities_[CenterNeighbors::kMost] = {};  // of a visit
 };
 

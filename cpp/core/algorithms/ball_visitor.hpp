@@ -1,5 +1,7 @@
-// What the passes of exponion and shallot share: the first visit, which is lloyd's, the tests, the
-// visit to all centers, and what is kept of a ball (ball.hpp) around a center.
+// What the passes of exponion and shallot share: the first visit, which is lloyd's; the tests by
+// bounds and by the nearest other center; the visit to all centers; and the bounds that come of a
+// search in a ball around a center (ball.hpp). Their visitors derive from BallVisitor and define
+// `int search(i, row, label)`, for the rows that fail all tests.
 #pragma once
 
 #include "core/algorithms/angle_bounds.hpp"
@@ -69,9 +71,9 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
     return best.center;
   }
 
-  // Keeps what the ball found: every center that was not met is farther than its second best.
-  int keep(std::int64_t i) {
-    this->work_.exact_decisions += ball_.contested();
+  // Stores what the ball found. Every center that was not met has to be farther than the second.
+  int store_ball(std::int64_t i) {
+    this->work_.exact_decisions += ball_.near_tie();
     angles_.own[i] = ball_.own();
     angles_.other[i] = ball_.other();
     return ball_.best();
@@ -83,7 +85,7 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   Ball<RowsOf> ball_;
 
  private:
-  // The label, and how far away its center is; of the others nothing is known yet.
+  // The label and own(i). other(i) stays 0: nothing is known yet.
   void first_visit(std::int64_t begin, std::int64_t end) {
     lloyd_.visit(begin, end);
     for (std::int64_t i = begin; i < end; ++i) {
@@ -97,14 +99,15 @@ class BallVisitor : public RowVisitor<Visitor, RowsOf> {
   Lloyd<RowsOf> lloyd_;
 };
 
-// The first pass needs no lists.
+// Brings the lists of neighbors up to date. The first pass, without labels, needs none.
 template <class RowsOf>
-std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const Labels& state,
-                          const TurnAngles& turns, int n_threads, CenterNeighbors& neighbors) {
+std::int64_t update_lists(const RowsOf& rows, const Centers& centers, const Panels& panels,
+                          const Labels& state, const TurnAngles& turns, int n_threads,
+                          CenterNeighbors& neighbors) {
   std::int64_t i = 0;
   while (i < rows.n_rows && rows.zero[i]) ++i;
   if (i == rows.n_rows || state.labels[i] < 0) return 0;
-  return neighbors.update(centers, turns, n_threads);
+  return neighbors.update(centers, panels, turns, n_threads);
 }
 
 // A pass of exponion or shallot.
@@ -117,7 +120,7 @@ Work pass_by_balls(const Rows& rows, Centers& centers, const Labels& labels,
   return with_row_type(rows, [&](const auto& typed_rows) {
     using RowsOf = std::decay_t<decltype(typed_rows)>;
     const std::int64_t center_similarities =
-        update_lists(typed_rows, centers, labels, turns, options.n_threads, neighbors);
+        update_lists(typed_rows, centers, panels, labels, turns, options.n_threads, neighbors);
     Work work = pass_over_rows(typed_rows, labels, options, [&](Work& mine) {
       return VisitorOf<RowsOf>(typed_rows, centers, panels, labels, angles, neighbors, turns,
                                options, mine);
@@ -127,11 +130,11 @@ Work pass_by_balls(const Rows& rows, Centers& centers, const Labels& labels,
   });
 }
 
-// Whether exponion and shallot are worth a thought: up to 16 features, and 500 centers.
+// Whether exponion or shallot may win: up to 16 features, and from 500 centers on.
 inline bool balls_pay(const Problem& problem) {
   return !problem.sparse && problem.n_features <= 16 && problem.n_clusters >= 500;
 }
-// They are slower than the sieve where a ball around a row's center holds more on average.
+// They are slower than the sieve where a ball has more centers than this on average.
 constexpr double kLargestBall = 110.0;
 
 }  // namespace arcmeans

@@ -36,7 +36,7 @@ class CenterRows {
     rows_.features = features_.data();
     rows_.values = values_.data();
     rows_.zero = zero_.data();
-    rows_.one = 0x1p40;  // so many centers add up to less than 2⁶³
+    rows_.one = 0x1p40;  // fewer than 2²³ centers add up to less than 2⁶³
   }
 
   const Rows& rows() const { return rows_; }
@@ -58,11 +58,11 @@ Grouping grouped(const Centers& centers, int n_groups, int n_threads) {
   for (int j = 0; j < k; ++j) grouping.group_of[index(j)] = j % n_groups;
   if (n_groups == 1 || n_groups == k) return grouping;
 
-  const CenterRows units(centers);
-  const Rows& rows = units.rows();
-  Centers groups(n_groups, rows.n_features, rows.one, rows.n_features);
+  const CenterRows center_rows(centers);
+  const Rows& rows = center_rows.rows();
+  Centers group_centers(n_groups, rows.n_features, rows.one, rows.n_features);
   for (int g = 0; g < n_groups; ++g) {
-    place_row(groups, g, rows, std::int64_t{g} * k / n_groups);
+    place_row(group_centers, g, rows, std::int64_t{g} * k / n_groups);
   }
   std::vector<std::int32_t> previous = grouping.group_of;
   std::fill(grouping.group_of.begin(), grouping.group_of.end(), -1);
@@ -70,11 +70,11 @@ Grouping grouped(const Centers& centers, int n_groups, int n_threads) {
   const auto lloyd = algorithm_record("lloyd").make({}, {});
   SumChanges changes(n_groups);
   for (int pass = 0; pass < kPasses; ++pass) {
-    const Work work = lloyd->assign(rows, groups, labels, {n_threads, 256});
+    const Work work = lloyd->assign(rows, group_centers, labels, {n_threads, 256});
     grouping.similarities += work.similarities;
     if (work.changed == 0) break;
     changes.collect(rows, labels.previous, labels.labels, n_threads, false, nullptr);
-    groups.move(changes, n_threads);
+    group_centers.move(changes, n_threads);
   }
   return grouping;
 }

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/centers/center_row.hpp"
-#include "core/layouts/panels.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -20,31 +19,31 @@ CenterTests::CenterTests(int n_centers, bool pairs)
       nearest_(index(n_centers)),
       pairs_(pairs ? nearest_.size() * nearest_.size() : 0) {}
 
-std::int64_t CenterTests::update(const Centers& centers, int n_threads) {
+std::int64_t CenterTests::update(const Centers& centers, const Panels& panels, int n_threads) {
   const bool keep_pairs = !pairs_.empty();
   std::vector<int> outdated;
   for (int j = 0; j < centers.size(); ++j) {
     if (outdated_[index(j)]) outdated.push_back(j);
   }
   if (outdated.empty()) return 0;
-  if (!keep_pairs) {  // s(i) alone cannot be mended: all are found again
+  if (!keep_pairs) {  // s(i) does not say which center it is of: all are found again
     outdated.resize(index(centers.size()));
     std::iota(outdated.begin(), outdated.end(), 0);
   }
   std::fill(outdated_.begin(), outdated_.end(), 0);
   const auto m = static_cast<std::int64_t>(outdated.size());
-  parallel_chunks(m, 1, n_threads,
-                  [&](int, std::int64_t at, std::int64_t) { find(centers, outdated[index(at)]); });
+  parallel_chunks(m, 1, n_threads, [&](int, std::int64_t at, std::int64_t) {
+    find(centers, panels, outdated[index(at)]);
+  });
   if (keep_pairs && m < centers.size()) mirror(outdated);
   return m * (m - 1) / 2 + m * (centers.size() - m);
 }
 
 // s(i), and cc(i,j) for all j.
-void CenterTests::find(const Centers& centers, int i) {
+void CenterTests::find(const Centers& centers, const Panels& panels, int i) {
   const std::size_t k = nearest_.size();
   CenterRow center;
   const SparseRow<double> row = center.take(centers, i);
-  const auto& panels = centers.watcher<Panels>();
   std::vector<float> similarities(index(panels.width()));
   panel_similarities(panels, row, similarities.data());
   const double error = panel_error(row.size) + reference_error<double>(row.size);
@@ -58,7 +57,7 @@ void CenterTests::find(const Centers& centers, int i) {
   nearest_[index(i)] = nearest;
 }
 
-// The other half of the pairs of the centers that were found, and s(i) of all centers.
+// cc(i,j) for all i where j was found, and s(i) of all centers.
 void CenterTests::mirror(const std::vector<int>& found) {
   const std::size_t k = nearest_.size();
   for (std::size_t i = 0; i < k; ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/centers/centers.hpp"
+#include "core/layouts/panels.hpp"
 
 namespace arcmeans {
 
@@ -29,20 +30,21 @@ class CenterTests final : public CenterWatcher {
   }
 
   // Brings the tests up to date with the centers; returns the number of similarities computed.
-  std::int64_t update(const Centers& centers, int n_threads);
+  std::int64_t update(const Centers& centers, const Panels& panels, int n_threads);
 
-  // s(a) < limit: no other center can be nearer than a.
+  // For a row whose cosine to its own center a is at least `limit` and a margin for sim64. s(a) <
+  // limit: no other center is nearer.
   bool keeps(int a, double limit) const { return static_cast<double>(nearest_[index(a)]) < limit; }
-  // cc(a,j) < limit: j cannot be nearer than a.
+  // cc(a,j) < limit: center j is not nearer.
   bool excludes(int a, int j, double limit) const {
     return static_cast<double>(pairs_[index(a) * nearest_.size() + index(j)]) < limit;
   }
 
  private:
-  void find(const Centers& centers, int i);
+  void find(const Centers& centers, const Panels& panels, int i);
   void mirror(const std::vector<int>& found);
 
-  std::vector<char> outdated_;  // by center: it moved since the last update
+  std::vector<char> outdated_;  // by center: it was placed or moved since the last update
   std::vector<float> nearest_;  // s(i), rounded up
   std::vector<float> pairs_;    // cc(i,j), rounded up
 };

@@ -1,4 +1,4 @@
-// Visits of dense rows to lines of centers, a chunk of rows at a time.
+// Visits of dense rows to filter lines, a chunk of rows at a time, for the sieve (sieve.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,33 +19,33 @@ class DenseVisits {
   DenseVisits(const PackedRows& packed, const Centers&, const FilterLines& lines)
       : packed_(packed), lines_(lines) {}
 
-  // The rows from here on are named by their place after it.
+  // Begins a chunk.
   void start(std::int64_t begin) { begin_ = begin; }
 
   void prepare(const RowList&) {}
 
-  // Calls use(row, cosines, error) for some rows, in ascending order, with their cosines to as many
-  // lines.
-  template <int kLines, bool kSmall, class Use>
-  void visit(int line, const RowList& which, const Use& use) {
+  // Calls use(r, cosines, error) for these rows, in ascending order, with their cosines to kLines
+  // filter lines from `line` on. Lines for dense rows are never narrow.
+  template <int kLines, bool /*kAnyWidth*/, class Use>
+  void visit(int line, const RowList& rows, const Use& use) {
     const float center_error = lines_.center_error(line, kLines);
-    for (std::size_t first = 0; first < which.size(); first += kAtATime) {
-      const std::size_t count = std::min(kAtATime, which.size() - first);
-      const std::size_t next = std::min(first + 2 * kAtATime, which.size());
-      for (std::size_t n = first + kAtATime; n < next; ++n) prefetch(which[n]);
+    for (std::size_t first = 0; first < rows.size(); first += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, rows.size() - first);
+      const std::size_t next = std::min(first + 2 * kAtOnce, rows.size());
+      for (std::size_t n = first + kAtOnce; n < next; ++n) prefetch(rows[n]);
       Sums sums[kLines];
       for (int l = 0; l < kLines; ++l) {
         with_lanes(lines_.used(line + l), [&](auto lanes) {
-          add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(
-              lines_.line(line + l), which.begin() + first, count, sums[l]);
+          add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(lines_.line(line + l),
+                                                              rows.begin() + first, count, sums[l]);
         });
       }
       for (std::size_t n = 0; n < count; ++n) {
-        const std::int32_t r = which[first + n];
+        const std::int32_t r = rows[first + n];
         LineCosines cosines[kLines];
 #pragma GCC unroll 8
         for (int l = 0; l < kLines; ++l) {
-          cosines[l] = LineCosines(lines_, line + l, sums[l].rows[n]);
+          cosines[l] = LineCosines(lines_, line + l, sums[l].of_row[n]);
         }
         use(r, cosines, packed_.error(begin_ + r, center_error));
       }
@@ -53,12 +53,12 @@ class DenseVisits {
   }
 
  private:
-  // Rows go through a line so many at a time, as the registers allow.
-  static constexpr std::size_t kAtATime = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 3 : 1;
+  // So many rows go through a line at once: as the registers allow.
+  static constexpr std::size_t kAtOnce = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 3 : 1;
 
   union Sums {
     Sums() {}  // left as it comes: all of it is written
-    LineSums rows[kAtATime];
+    LineSums of_row[kAtOnce];
   };
 
   __attribute__((always_inline)) void prefetch(std::int32_t r) const {
@@ -69,15 +69,16 @@ class DenseVisits {
     prefetch_near(values + bytes - 1);
   }
 
-  // Where there are fewer rows, the last again. The vectors that are not used stay zero.
+  // Adds up the products of `count` rows with a line. Of fewer than kAtOnce rows the last one is
+  // taken again. Vectors from kUsed on have no center and stay zero.
   template <int kUsed>
-  void add_up(const std::int16_t* lanes, const std::int32_t* which, std::size_t count,
+  void add_up(const std::int16_t* lanes, const std::int32_t* rows, std::size_t count,
               Sums& to) const {
-    const std::int16_t* values[kAtATime];
-    for (std::size_t n = 0; n < kAtATime; ++n) {
-      values[n] = packed_.values(begin_ + which[std::min(n, count - 1)]);
+    const std::int16_t* values[kAtOnce];
+    for (std::size_t n = 0; n < kAtOnce; ++n) {
+      values[n] = packed_.values(begin_ + rows[std::min(n, count - 1)]);
     }
-    Ints sums[kAtATime][LineSums::kVectors];
+    Ints sums[kAtOnce][LineSums::kVectors];
 #pragma GCC unroll 8
     for (auto& row : sums) {
 #pragma GCC unroll 8
@@ -88,7 +89,7 @@ class DenseVisits {
 #pragma GCC unroll 8
       for (int v = 0; v < kUsed; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
 #pragma GCC unroll 8
-      for (std::size_t n = 0; n < kAtATime; ++n) {
+      for (std::size_t n = 0; n < kAtOnce; ++n) {
         const Shorts weights = splat_pair(values[n] + f);
 #pragma GCC unroll 8
         for (int v = 0; v < kUsed; ++v) {
@@ -97,9 +98,9 @@ class DenseVisits {
       }
     }
 #pragma GCC unroll 8
-    for (std::size_t n = 0; n < kAtATime; ++n) {
+    for (std::size_t n = 0; n < kAtOnce; ++n) {
 #pragma GCC unroll 8
-      for (int v = 0; v < LineSums::kVectors; ++v) to.rows[n].lanes[v] = sums[n][v];
+      for (int v = 0; v < LineSums::kVectors; ++v) to.of_row[n].lanes[v] = sums[n][v];
     }
   }
 

@@ -17,7 +17,7 @@ class Elkan final : public ElkanBounds {
               const PassOptions& options) override {
     const Panels& panels = Panels::of(centers);
     CenterTests& tests = CenterTests::of(centers, true);
-    const std::int64_t center_similarities = tests.update(centers, options.n_threads);
+    const std::int64_t center_similarities = tests.update(centers, panels, options.n_threads);
     const ElkanState state = with(labels);
     Work work = with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;

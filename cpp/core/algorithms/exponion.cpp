@@ -36,7 +36,7 @@ class ExponionVisitor : public BallVisitor<ExponionVisitor<RowsOf>, RowsOf> {
       return this->visit_all(i, row);
     }
     this->ball_.visit(label, 0, end);
-    return this->keep(i);
+    return this->store_ball(i);
   }
 };
 

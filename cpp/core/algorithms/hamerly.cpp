@@ -16,7 +16,7 @@ class Hamerly final : public HamerlyBounds {
               const PassOptions& options) override {
     const Panels& panels = Panels::of(centers);
     CenterTests& tests = CenterTests::of(centers, false);
-    const std::int64_t center_similarities = tests.update(centers, options.n_threads);
+    const std::int64_t center_similarities = tests.update(centers, panels, options.n_threads);
     const HamerlyState state = with(labels);
     Work work = with_row_type(rows, [&](const auto& typed_rows) {
       using RowsOf = std::decay_t<decltype(typed_rows)>;

@@ -6,7 +6,7 @@ template <class RowsOf>
 void Lloyd<RowsOf>::visit(std::int64_t begin, std::int64_t end) {
   visits_.visit(begin, All{index(end - begin)}, [&](auto r, const Top& top) {
     const std::int64_t i = begin + r;
-    if (top.contested) {
+    if (top.near_tie) {
       state_.labels[i] =
           best_of_all(panels_, centers_, rows_.row(i), similarities_.data(), work_).center;
     } else {

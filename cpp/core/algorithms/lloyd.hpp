@@ -1,8 +1,8 @@
 // `lloyd`, the paper's Standard algorithm: every row against every center, no bounds, no memory
 // between iterations beyond the labels.
 //
-// For each row the best float32 similarity so far is kept, and whether any other came within twice
-// the error bound of it; such a row is decided by sim64.
+// Panel by panel, a row has its best float32 similarity so far, and whether another came within
+// twice the panel error of it: then sim64 decides the row.
 #pragma once
 
 #include <bit>
@@ -28,6 +28,7 @@ class Lloyd {
   void visit(std::int64_t begin, std::int64_t end);  // lloyd.cpp
 
  private:
+  // The list of all rows of a chunk.
   struct All {
     std::size_t n;
     std::size_t size() const { return n; }
@@ -37,7 +38,7 @@ class Lloyd {
   struct Top {
     float similarity = -std::numeric_limits<float>::infinity();
     std::int32_t center = 0;
-    bool contested = false;
+    bool near_tie = false;
 
     __attribute__((always_inline)) void meet(const LaneTops& lanes, int first_center,
                                              float margin) {
@@ -48,7 +49,7 @@ class Lloyd {
       const int rivals = std::popcount(reach) + std::popcount(at_least(lanes.second, near));
       const bool clear = best > similarity + margin;
       if (clear) center = first_center + lanes.panel_lane(std::countr_zero(reach));
-      contested = rivals > 1 || !clear;  // sim64 decides, whichever stands here
+      near_tie = rivals > 1 || !clear;  // sim64 decides, whichever stands here
       similarity = best > similarity ? best : similarity;
     }
   };

@@ -1,5 +1,5 @@
-// sim64 of one row to a few centers, for those that filters leave in doubt. They are few, so they
-// are asked through a virtual call: what asks is compiled once, and not for each type of rows.
+// sim64 of one row to the centers of a near tie. Near ties are few, so sim64 is asked for by a
+// virtual call: the caller (exact_choice.hpp) is compiled once, and not for each type of rows.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ class NearTies {
  public:
   virtual ~NearTies() = default;
 
-  // |sim64 − cos| of a row.
-  virtual double error(std::int64_t row) const = 0;
-  // sim64 to each of these centers.
-  virtual void similarities(std::int64_t row, const std::vector<int>& centers,
+  // The reference error of row i.
+  virtual double error(std::int64_t i) const = 0;
+  // sim64 of row i to each of these centers.
+  virtual void similarities(std::int64_t i, const std::vector<int>& centers,
                             double* similarities) const = 0;
 
-  // The candidate with the largest sim64; use(candidate, similarity) is called for each. They are
-  // in ascending order, so that the smallest of those with an equal similarity wins.
+  // The candidate with the largest sim64 to row i. Calls use(candidate, similarity) for each.
+  // Candidates have to be in ascending order, for the tie rule.
   template <class Use>
-  Choice choose(std::int64_t row, const std::vector<int>& candidates, const Use& use) {
+  Choice choose(std::int64_t i, const std::vector<int>& candidates, const Use& use) {
     similarities_.resize(candidates.size());
-    similarities(row, candidates, similarities_.data());
+    similarities(i, candidates, similarities_.data());
     Choice best;
     for (std::size_t c = 0; c < candidates.size(); ++c) {
       use(candidates[c], similarities_[c]);
@@ -51,18 +51,18 @@ class NearTiesOf final : public NearTies {
  public:
   NearTiesOf(const RowsOf& rows, const Centers& centers) : rows_(rows), centers_(centers) {}
 
-  double error(std::int64_t row) const override {
-    return reference_error<typename RowsOf::Row::Value>(rows_.row(row).size);
+  double error(std::int64_t i) const override {
+    return reference_error<typename RowsOf::Row::Value>(rows_.row(i).size);
   }
-  // Two at a time, which wait for memory together.
-  void similarities(std::int64_t row, const std::vector<int>& centers,
+  // Two centers at a time, whose numbers then come from memory at the same time.
+  void similarities(std::int64_t i, const std::vector<int>& centers,
                     double* similarities) const override {
-    const auto its = rows_.row(row);
+    const auto row = rows_.row(i);
     std::size_t c = 0;
     for (; c + 2 <= centers.size(); c += 2) {
-      centers_.template similarities<2>(its, centers.data() + c, similarities + c);
+      centers_.template similarities<2>(row, centers.data() + c, similarities + c);
     }
-    if (c < centers.size()) similarities[c] = centers_.similarity(its, centers[c]);
+    if (c < centers.size()) similarities[c] = centers_.similarity(row, centers[c]);
   }
 
  private:

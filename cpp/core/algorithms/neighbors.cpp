@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "core/bounds/angles.hpp"
-#include "core/layouts/panels.hpp"
 #include "core/support/parallel.hpp"
 
 namespace arcmeans {
@@ -15,8 +14,9 @@ namespace {
 // A list is found anew once the centers moved this share of its radius.
 constexpr double kMayMove = 0.4;
 
-// One by one, a sixteenth of all centers cost what all cost by the panels.
-int most_worth(int n_centers, std::int32_t n_features) {
+// How long a list is worth its while: one by one, a sixteenth of all centers cost what all centers
+// cost by the panels.
+int longest_list(int n_centers, std::int32_t n_features) {
   if (n_features <= CenterNeighbors::kMostFeaturesForStrips) {
     return std::min(n_centers - 1, CenterNeighbors::kMost);
   }
@@ -31,11 +31,11 @@ int most_worth(int n_centers, std::int32_t n_features) {
 
 CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
     : n_centers_(n_centers),
-      count_(most_worth(n_centers, n_features)),
+      count_(longest_list(n_centers, n_features)),
       strips_a_center_((count_ + kCacheLineFloats - 1) / kCacheLineFloats),
       strip_floats_(n_features <= kMostFeaturesForStrips ? strip_floats(n_features) : 0),
       neighbors_(index(n_centers) * kMost),
-      distances_(index(n_centers)),
+      angles_(index(n_centers)),
       strips_(index(n_centers * strips_a_center_ * strip_floats_)) {
   if (strip_floats_ == 0) return;
   for (std::int64_t l = 0; l < n_centers * strips_a_center_; ++l) {
@@ -43,50 +43,51 @@ CenterNeighbors::CenterNeighbors(int n_centers, std::int32_t n_features)
   }
 }
 
-std::int64_t CenterNeighbors::update(const Centers& centers, const TurnAngles& turns,
-                                     int n_threads) {
+std::int64_t CenterNeighbors::update(const Centers& centers, const Panels& panels,
+                                     const TurnAngles& turns, int n_threads) {
   std::vector<char> anew(index(n_centers_));
   std::int64_t n_anew = 0;
   for (int a = 0; a < n_centers_; ++a) {
-    Distances& distances = distances_[index(a)];
-    distances.moved = moved_further(distances.moved, turns[a] + turns.largest_but(a));
-    const bool keeps = strip_floats_ > 0 && distances.moved < kMayMove * distances.radius;
-    anew[index(a)] = !keeps;
-    n_anew += !keeps;
+    Angles& angles = angles_[index(a)];
+    angles.moved = moved_further(angles.moved, turns[a] + turns.largest_but(a));
+    const bool stays = strip_floats_ > 0 && angles.moved < kMayMove * angles.radius;
+    anew[index(a)] = !stays;
+    n_anew += !stays;
   }
   parallel_chunks(n_centers_, 16, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     Scratch scratch;
-    scratch.similarities.resize(index(centers.watcher<Panels>().width()));
+    scratch.similarities.resize(index(panels.width()));
     for (std::int64_t at = begin; at < end; ++at) {
       const int a = static_cast<int>(at);
-      if (anew[index(at)]) find(centers, a, scratch);
-      copy(centers, a);
-      if (!anew[index(at)]) keep(centers, a, scratch);
+      if (anew[index(at)]) find(centers, panels, a, scratch);
+      copy_to_strips(centers, a);
+      if (!anew[index(at)]) renew_angles(centers, a, scratch);
     }
   });
   return n_anew * (n_anew - 1) / 2 + n_anew * (n_centers_ - n_anew) +
          (n_centers_ - n_anew) * count_;
 }
 
-// The others with at least this similarity, more than −8.
+// Lists in `nearest` the other centers with at least this similarity. It has to be above −8, that
+// of a lane without a center.
 void CenterNeighbors::collect(int a, float least, Scratch& scratch) const {
   scratch.nearest.clear();
   const float* similarities = scratch.similarities.data();
   const auto width = static_cast<int>(scratch.similarities.size());
   for (int j = 0; j < width; j += kCacheLineFloats) {
-    Floats most = load(similarities + j);
+    Floats top = load(similarities + j);
     for (int v = 1; v < kVectorsPerCacheLine; ++v) {
-      most = larger(most, load(similarities + j + v * kVectorFloats));
+      top = larger(top, load(similarities + j + v * kVectorFloats));
     }
-    if (largest(most) < least) continue;
+    if (largest(top) < least) continue;
     for (int at = j; at < j + kCacheLineFloats; ++at) {
       if (similarities[at] >= least && at != a) scratch.nearest.push_back({similarities[at], at});
     }
   }
 }
 
-// A similarity that about twice as many centers reach as a list has: from a sample of them.
-float CenterNeighbors::guess(Scratch& scratch) const {
+// From a sample of the similarities, one that about twice as many centers reach as a list has.
+float CenterNeighbors::guess_last(Scratch& scratch) const {
   const int step = std::max(1, n_centers_ / 512);
   std::vector<float>& sample = scratch.sample;
   sample.clear();
@@ -98,55 +99,57 @@ float CenterNeighbors::guess(Scratch& scratch) const {
   return *at;
 }
 
-void CenterNeighbors::find(const Centers& centers, int a, Scratch& scratch) {
+// Finds a list anew. From its outer end inwards, nth_element brings the nearest m centers to the
+// front and center m, which has the bound on all centers after them, behind them.
+void CenterNeighbors::find(const Centers& centers, const Panels& panels, int a, Scratch& scratch) {
   const SparseRow<double> row = scratch.center.take(centers, a);
-  panel_similarities(centers.watcher<Panels>(), row, scratch.similarities.data());
+  panel_similarities(panels, row, scratch.similarities.data());
   const double error = panel_error(row.size) + reference_error<double>(row.size);
-  const auto far = [&](float similarity) {
+  const auto least_angle = [&](float similarity) {
     return angle_at_least(static_cast<double>(similarity) + error);
   };
   const auto nearer = [](const Neighbor& x, const Neighbor& y) {
     return x.similarity > y.similarity || (x.similarity == y.similarity && x.center < y.center);
   };
 
-  Distances& distances = distances_[index(a)];
+  Angles& angles = angles_[index(a)];
   std::vector<Neighbor>& nearest = scratch.nearest;
-  if (distances.last > 1.0F) distances.last = guess(scratch);
-  collect(a, distances.last, scratch);  // those as near as the last was: about as many as before
-  if (nearest.size() <= kMost) collect(a, -2.0F, scratch);
-  std::fill_n(distances.at_least, kAnnuli + 1, std::numeric_limits<double>::infinity());
+  if (angles.last > 1.0F) angles.last = guess_last(scratch);
+  collect(a, angles.last, scratch);
+  if (nearest.size() <= kMost) collect(a, -2.0F, scratch);  // too few: all of them
+  std::fill_n(angles.beyond, kAnnuli + 1, std::numeric_limits<double>::infinity());
   auto last = nearest.end();
   for (int m = kMost, annulus = kAnnuli; m >= kCacheLineFloats; m /= 2, --annulus) {
     if (last - nearest.begin() <= m) continue;
     const auto at = nearest.begin() + m;
     std::nth_element(nearest.begin(), at, last, nearer);
-    distances.at_least[annulus] = far(at->similarity);
-    if (annulus == kAnnuli) distances.last = at->similarity - 0.1F * (1.0F - at->similarity);
+    angles.beyond[annulus] = least_angle(at->similarity);
+    if (annulus == kAnnuli) angles.last = at->similarity - 0.1F * (1.0F - at->similarity);
     last = at;
   }
   if (!nearest.empty()) {
     const Neighbor first = *std::min_element(nearest.begin(), last, nearer);
-    distances.at_least[0] = far(first.similarity);
-    distances.nearest = angle_at_most(static_cast<double>(first.similarity) - error);
+    angles.beyond[0] = least_angle(first.similarity);
+    angles.nearest = angle_at_most(static_cast<double>(first.similarity) - error);
   }
-  distances.found = distances.at_least[kAnnuli];
-  for (const double bound : distances.at_least) {
-    if (std::isfinite(bound)) distances.radius = bound;
+  angles.found_beyond = angles.beyond[kAnnuli];
+  for (const double bound : angles.beyond) {
+    if (std::isfinite(bound)) angles.radius = bound;
   }
-  distances.moved = 0.0;
+  angles.moved = 0.0;
   for (int m = 0; m < count_; ++m) {
     neighbors_[index(a * std::int64_t{kMost} + m)] = nearest[index(m)].center;
   }
 }
 
-// The members of the list as they are now; the others are nearer than they were by no more than
-// `moved`.
-void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
+// The angles of a list that stays: to its members as they are now, and to all other centers, which
+// came nearer by no more than `moved`.
+void CenterNeighbors::renew_angles(const Centers& centers, int a, Scratch& scratch) {
   const SparseRow<double> row = scratch.center.take(centers, a);
   const double error = panel_error(row.size) + reference_error<double>(row.size);
-  Distances& distances = distances_[index(a)];
-  double least = distances.found - distances.moved;
-  distances.at_least[kAnnuli] = least;
+  Angles& angles = angles_[index(a)];
+  double least = angles.found_beyond - angles.moved;
+  angles.beyond[kAnnuli] = least;
   float nearest = kNoCenter;
   for (int annulus = kAnnuli - 1; annulus >= 0; --annulus) {
     const int begin = annulus == 0 ? 0 : kCacheLineFloats << (annulus - 1);
@@ -159,12 +162,12 @@ void CenterNeighbors::keep(const Centers& centers, int a, Scratch& scratch) {
       least = std::min(least, angle_at_least(static_cast<double>(top) + error));
       nearest = std::max(nearest, top);
     }
-    distances.at_least[annulus] = least;
+    angles.beyond[annulus] = least;
   }
-  distances.nearest = angle_at_most(static_cast<double>(nearest) - error);
+  angles.nearest = angle_at_most(static_cast<double>(nearest) - error);
 }
 
-void CenterNeighbors::copy(const Centers& centers, int a) {
+void CenterNeighbors::copy_to_strips(const Centers& centers, int a) {
   if (strip_floats_ == 0) return;
   for (int m = 0; m < count_; ++m) {
     const std::int64_t strip = a * strips_a_center_ + m / kCacheLineFloats;

@@ -1,12 +1,16 @@
-// For each center the others nearest to it, for exponion and shallot: up to 128, in annuli of 16,
-// 16, 32 and 64 that are not sorted within (after Newling and Fleuret, ICML 2016), and how far away
-// all centers beyond an annulus are at least. Up to 32 features, an annulus has a float32 copy of
-// its centers in strips (strips.hpp), so that sixteen similarities cost what one costs; with more
-// they are computed one by one, and there are at most a sixteenth of all centers in a list.
-// Before a pass a list is found anew, by a visit to the panels of all centers, or, while the
-// centers moved little since it was found, kept: then the angles to its own members are computed
-// again, and only the bound on all others falls by how far any center moved. Memory: 512 bytes for
-// each center, and 512·(features + 1) with strips.
+// For each center a list of its neighbors, for exponion and shallot: the up to 128 other centers
+// nearest to it, in annuli of 16, 16, 32 and 64 that are not sorted within (after Newling and
+// Fleuret, ICML 2016), and lower bounds on the angles to all centers that are not in the first
+// annuli.
+//
+// Up to 32 features, an annulus has a float32 copy of its centers in strips (strips.hpp), so that
+// sixteen similarities cost what one costs. With more features similarities are computed one by
+// one, and a list has at most a sixteenth of all centers.
+//
+// Before a pass a list is found anew, by a visit to the panels of all centers. While the centers
+// moved little since then, a list with strips stays: the angles to its members are computed again,
+// and only the bound on all other centers falls, by how far any center moved.
+// Memory: 512 bytes for each center, and 512·(features + 1) with strips.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +18,7 @@
 
 #include "core/algorithms/algorithm.hpp"
 #include "core/centers/center_row.hpp"
+#include "core/layouts/panels.hpp"
 #include "core/layouts/strips.hpp"
 #include "core/moves/turns.hpp"
 #include "core/support/prefetch.hpp"
@@ -32,30 +37,29 @@ class CenterNeighbors {
   // What the lists take.
   static std::int64_t bytes_for(const Problem& problem) {
     const bool strips = problem.n_features <= kMostFeaturesForStrips;
-    const std::int64_t line_bytes = strips ? 4 * (std::int64_t{problem.n_features} + 1) : 0;
-    return (600 + kMost * line_bytes) * problem.n_clusters;
+    const std::int64_t lane_bytes = strips ? 4 * (std::int64_t{problem.n_features} + 1) : 0;
+    return (600 + kMost * lane_bytes) * problem.n_clusters;
   }
 
-  // Returns the number of similarities computed.
-  std::int64_t update(const Centers& centers, const TurnAngles& turns, int n_threads);
+  // Brings the lists up to date with the centers; returns the number of similarities computed.
+  std::int64_t update(const Centers& centers, const Panels& panels, const TurnAngles& turns,
+                      int n_threads);
 
   // How many neighbors each center has here.
   int count() const { return count_; }
   // The neighbors of a center, nearest annulus first.
   const int* of(int a) const { return neighbors_.data() + std::int64_t{a} * kMost; }
-  // Where the annulus that begins with neighbor m ends.
+  // Neighbor m begins an annulus: the neighbor with which the next one begins.
   static int end_of(int m) { return m == 0 ? kCacheLineFloats : 2 * m; }
   // At most the angle to any center that is not among the first m; m = 0 or the end of an annulus.
-  double beyond_first(int a, int m) const {
-    return distances_[index(a)].at_least[annuli_before(m)];
-  }
+  double beyond_first(int a, int m) const { return angles_[index(a)].beyond[annuli_before(m)]; }
   // At least the angle to the nearest other center.
-  double nearest_at_most(int a) const { return distances_[index(a)].nearest; }
+  double nearest_at_most(int a) const { return angles_[index(a)].nearest; }
   // Asks the memory for what a visit to the first annulus of a center reads.
   __attribute__((always_inline)) void prefetch(int a) const {
-    const auto* distances = reinterpret_cast<const char*>(distances_.data() + a);
-    prefetch_near(distances);
-    prefetch_near(distances + sizeof(Distances) - 1);
+    const auto* angles = reinterpret_cast<const char*>(angles_.data() + a);
+    prefetch_near(angles);
+    prefetch_near(angles + sizeof(Angles) - 1);
     for (std::int64_t f = 0; f < strip_floats_; f += kCacheLineFloats) {
       prefetch_near(strip(a, 0) + f);
     }
@@ -69,13 +73,15 @@ class CenterNeighbors {
 
  private:
   static constexpr int kAnnuli = 4;
-  struct Distances {
-    double at_least[kAnnuli + 1] = {};
-    double nearest = 0.0;  // at most
-    double found = 0.0;    // at_least of all beyond the list when it was found
-    double moved = 0.0;    // what may have come off it since
-    double radius = 0.0;   // of the list when it was found: the largest bound that is finite
-    float last = 2.0F;     // the similarity of the last of the list when it was found
+  // From one center to others.
+  struct Angles {
+    double beyond[kAnnuli + 1] = {};  // ≤ the angles to all centers after the first n annuli
+    double nearest = 0.0;             // ≥ the angle to the nearest
+    // Of the list when it was found:
+    double found_beyond = 0.0;  // beyond[kAnnuli]
+    double radius = 0.0;        // the largest of `beyond` that is finite
+    float last = 2.0F;          // a similarity that few more centers reach than are in the list
+    double moved = 0.0;         // by how much others may have come nearer since
   };
   struct Neighbor {
     float similarity;
@@ -90,18 +96,18 @@ class CenterNeighbors {
   static std::size_t annuli_before(int m) {
     return m == 0 ? 0 : m <= 16 ? 1 : m <= 32 ? 2 : m <= 64 ? 3 : 4;
   }
-  void find(const Centers& centers, int a, Scratch& scratch);
-  float guess(Scratch& scratch) const;
+  void find(const Centers& centers, const Panels& panels, int a, Scratch& scratch);
+  float guess_last(Scratch& scratch) const;
   void collect(int a, float least, Scratch& scratch) const;
-  void keep(const Centers& centers, int a, Scratch& scratch);
-  void copy(const Centers& centers, int a);
+  void renew_angles(const Centers& centers, int a, Scratch& scratch);
+  void copy_to_strips(const Centers& centers, int a);
 
   int n_centers_;
   int count_;
   std::int64_t strips_a_center_;
   std::int64_t strip_floats_;  // 0: no strips
   std::vector<int> neighbors_;
-  std::vector<Distances> distances_;
+  std::vector<Angles> angles_;
   Buffer<float> strips_;
 };
 

@@ -33,61 +33,60 @@ struct LaneTops {
   int panel_lane(int lane) const { return where[lane] * kVectorFloats + lane; }
 };
 
-// `Top` is what is kept of a row from panel to panel: it takes the next by
-// meet(lanes, first_center, margin), inlined by force. Centers within the margin of each other are
-// for sim64 to decide.
+// `Top` is what is known of a row from panel to panel. Its meet(lanes, first_center, margin),
+// inlined by force, takes the next panel. Between centers within the margin, twice the panel error,
+// sim64 has to decide.
 template <class RowsOf, class Top>
 class PanelVisits {
  public:
   PanelVisits(const RowsOf& rows, const Panels& panels, std::int64_t most_rows)
       : rows_(rows), panels_(panels), tops_(index(most_rows)) {}
 
-  // Calls use(row, top) for some rows, named by their places after `begin`, those without a
-  // direction left out.
-  template <class Which, class Use>
-  void visit(std::int64_t begin, const Which& which, const Use& use) {
-    if (which.size() == 0) return;
-    for (std::size_t w = 0; w < which.size(); ++w) tops_[w] = {};
+  // Calls use(r, top) for these rows, of all rows begin + r; not for rows without a direction.
+  template <class List, class Use>
+  void visit(std::int64_t begin, const List& list, const Use& use) {
+    if (list.size() == 0) return;
+    for (std::size_t at = 0; at < list.size(); ++at) tops_[at] = {};
     for (const Panel& panel : panels_.all()) {
       with_cache_lines(panel,
-                       [&](auto cache_lines) { visit_panel<cache_lines()>(panel, begin, which); });
+                       [&](auto cache_lines) { visit_panel<cache_lines()>(panel, begin, list); });
     }
-    for (std::size_t w = 0; w < which.size(); ++w) {
-      if (!rows_.zero[begin + which[w]]) use(which[w], tops_[w]);
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      if (!rows_.zero[begin + list[at]]) use(list[at], tops_[at]);
     }
   }
 
  private:
-  template <int kCacheLines, class Which>
-  void visit_panel(const Panel& panel, std::int64_t begin, const Which& which) {
-    const std::size_t n = which.size();
-    const bool are_short = short_rows(begin, which);
+  template <int kCacheLines, class List>
+  void visit_panel(const Panel& panel, std::int64_t begin, const List& list) {
+    const std::size_t n = list.size();
+    const bool are_short = short_rows(begin, list);
     const std::size_t ahead = are_short ? 8 : 2;
-    for (std::size_t w = 0; w < n; ++w) {
-      if (!RowsOf::Row::dense && w + ahead < n) {
-        const auto row = rows_.row(begin + which[w + ahead]);
+    for (std::size_t at = 0; at < n; ++at) {
+      if (!RowsOf::Row::dense && at + ahead < n) {
+        const auto row = rows_.row(begin + list[at + ahead]);
         if (are_short) {
           prefetch<kCacheLines, true>(panel, row);
         } else {
           prefetch<kCacheLines, false>(panel, row);
         }
       }
-      if (rows_.zero[begin + which[w]]) continue;
-      const auto row = rows_.row(begin + which[w]);
+      if (rows_.zero[begin + list[at]]) continue;
+      const auto row = rows_.row(begin + list[at]);
       const PanelSimilarities<kCacheLines> of(row, panel);
       // Rounded up: the margin must not shrink when it becomes a float.
       const auto margin = static_cast<float>(panel_error(row.size) * (2.0 + 0x1p-20));
-      tops_[w].meet(LaneTops(of), panel.first_center, margin);
+      tops_[at].meet(LaneTops(of), panel.first_center, margin);
     }
   }
 
-  // A sparse row is asked for two rows ahead: its last features, which are the rarest and not in
-  // the cache. Short rows are over before they have come, and are asked for earlier.
-  template <class Which>
-  bool short_rows(std::int64_t begin, const Which& which) const {
+  // Memory is asked for the last features of a sparse row, list are the rarest and not in the
+  // cache, two rows ahead. Short rows are over before their features have come: eight rows ahead.
+  template <class List>
+  bool short_rows(std::int64_t begin, const List& list) const {
     if (RowsOf::Row::dense) return false;
-    const std::int64_t first = begin + which[0];
-    const std::int64_t end = begin + which[which.size() - 1] + 1;
+    const std::int64_t first = begin + list[0];
+    const std::int64_t end = begin + list[list.size() - 1] + 1;
     return rows_.starts[end] - rows_.starts[first] < 8 * (end - first);
   }
   template <int kCacheLines, bool kNear, class Row>

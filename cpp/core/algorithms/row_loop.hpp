@@ -1,6 +1,6 @@
-// The loop over rows that every algorithm shares. It hands out chunks of rows to threads, asks the
-// algorithm for the label of each row, counts the changes and adds up the work. An algorithm says
-// only how a row is visited and which bounds it keeps.
+// The loop over rows that every algorithm shares. It hands out chunks of rows to threads, has a
+// visitor of the algorithm label the rows of each chunk, counts the labels that changed and adds up
+// the work.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace arcmeans {
 
-// The best center of a row and bounds on what it and the others reach.
+// The best center of a row.
 struct Best {
   int center = 0;
-  double similarity = 0.0;  // sim64 where `exact`, else within `error` of it
-  double second = -1.0;     // the largest of the others, within `error`
+  double similarity = 0.0;  // of the center: within `error` of sim64
+  double second = -1.0;     // no sim64 of another center is above second + error
   double error = 0.0;
 };
 
-// The largest two of a number of lines of similarities, and where the first of the largest stands.
+// The largest two of `width` float32 similarities, and the first center with the largest.
 inline Best best_two(const float* similarities, int width) {
   Floats first = load(similarities);  // lane by lane
   Floats second = splat(-std::numeric_limits<float>::infinity());
@@ -53,8 +53,9 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
   const double error = panel_error(row.size);
   Best best = best_two(similarities, panels.width());
   best.error = error;
-  const double candidate = best.similarity - 2.0 * error;
-  if (best.second < candidate) return best;
+  // Centers below this have a smaller sim64 than the best.
+  const double least = best.similarity - 2.0 * error;
+  if (best.second < least) return best;
 
   ++work.exact_decisions;
   const double top = best.similarity;
@@ -64,7 +65,7 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
   }
   best.similarity = -std::numeric_limits<double>::infinity();
   for (int j = 0; j < k; ++j) {
-    if (static_cast<double>(similarities[j]) < candidate) continue;
+    if (static_cast<double>(similarities[j]) < least) continue;
     const double exact = centers.similarity(row, j);
     if (exact > best.similarity) {  // the tie rule: the smallest j keeps an equal similarity
       best.similarity = exact;
@@ -75,8 +76,8 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
   return best;
 }
 
-// A pass: `visitor(thread)` makes one visitor for each thread, which turns a chunk of rows into
-// labels, writing them over the old ones.
+// A pass: make_visitor(work) makes one visitor for each thread. Its visit(begin, end) writes the
+// labels of the rows of a chunk over the old ones.
 template <class RowsOf, class MakeVisitor>
 Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& options,
                     const MakeVisitor& make_visitor) {
@@ -99,8 +100,9 @@ Work pass_over_rows(const RowsOf& rows, const Labels& state, const PassOptions& 
   return sum;
 }
 
-// Visitors that take one row at a time derive from this and define `int label(i, row, label)`.
-// `State` is the labels, and what else is kept of each row.
+// Visitors that take one row at a time derive from this and define `int label(i, row, label)`: from
+// the label of the last pass, or −1, to the one of this pass. `State` is the labels and the rest of
+// the row state.
 template <class Visitor, class RowsOf, class State = Labels>
 class RowVisitor {
  public:
@@ -124,12 +126,12 @@ class RowVisitor {
   using Row = typename RowsOf::Row;
   using Value = typename Row::Value;
 
-  // One similarity, exact, counted.
+  // sim64 to one center, counted.
   double similarity(const Row& row, int j) {
     ++work_.similarities;
     return centers_.similarity(row, j);
   }
-  // The best of all centers of a row, counted; `similarities()` then holds the float32 ones.
+  // The best of all centers, counted; similarities() are then those of this row, in float32.
   Best best_of_all(const Row& row) {
     return arcmeans::best_of_all(panels_, centers_, row, similarities_.data(), work_);
   }

@@ -33,8 +33,8 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
     const int around = ball.best();
     const double own = ball.own();
     int end = 0;
-    double rest = neighbors.beyond_first(around, 0) - own;  // ≤ the angle to all not met
-    while (rest < ball.other() || rest <= ball.limit()) {
+    double unmet = neighbors.beyond_first(around, 0) - own;  // ≤ the angles to centers not met
+    while (unmet < ball.other() || unmet <= ball.limit()) {
       if (end == neighbors.count()) {
         this->work_.similarities -= 2;  // counted above
         second = -1;
@@ -43,10 +43,10 @@ class ShallotVisitor : public BallVisitor<ShallotVisitor<RowsOf>, RowsOf> {
       const int next = std::min(neighbors.count(), CenterNeighbors::end_of(end));
       ball.visit(around, end, next);
       end = next;
-      rest = neighbors.beyond_first(around, end) - own;
+      unmet = neighbors.beyond_first(around, end) - own;
     }
     second = ball.second();
-    return this->keep(i);
+    return this->store_ball(i);
   }
 };
 
