@@ -25,9 +25,11 @@ class Seed:
     """A row as a center: a seed, or a candidate for one."""
 
     features: NDArray[np.int32]
-    """By rank."""
+    """The ranks of its features."""
     values: NDArray[np.int64]
+    """In fixed point."""
     scale: float
+    """1/‖values‖; a row of zeros is never a seed, for it is not open."""
     direction: int
     """The hash of the row's direction."""
 
