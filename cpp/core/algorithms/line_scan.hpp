@@ -96,7 +96,8 @@ class LineScan {
   }
 
   // Where each center has a bound of its own, in several lines, the scan notes the largest upper
-  // bound of each line, and `still_reaching` does not read the bounds again.
+  // bound of each line, and `still_reaching` does not read the bounds again. No gain lines change
+  // them in between (SieveAlgorithm::by_gains).
   bool by_line_uppers() const { return groups_.group_size() == 1 && groups_.n_lines() > 1; }
   std::int16_t& line_upper(std::int32_t r, int line) {
     return line_uppers_[index(r) * own_.size() + index(line)];

@@ -12,8 +12,8 @@
 
 namespace arcmeans {
 
-// The similarities of a row to the centers of a panel, lane by lane: the largest, where it stands
-// and the second largest.
+// The similarities of a row to the centers of a panel, vector over vector: for each lane of the
+// vectors the largest, the number of its vector, and the second largest.
 struct LaneTops {
   Floats first;
   Floats second = splat(-std::numeric_limits<float>::infinity());

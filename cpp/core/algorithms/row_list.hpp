@@ -1,4 +1,4 @@
-// Rows of a chunk, in ascending order, by their places there.
+// Rows of a chunk by their numbers r there, in ascending order.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@ class RowList {
   const std::int32_t* end() const { return rows_.get() + size_; }
 
   void clear() { size_ = 0; }
-  void add(std::int32_t row, bool really = true) {
-    rows_[size_] = row;
+  // Without a branch: what is written where `really` is false is overwritten.
+  void add(std::int32_t r, bool really = true) {
+    rows_[size_] = r;
     size_ += really;
   }
-  // Leaves those for which use(row) is true.
+  // Leaves the rows for which use(r) is true.
   template <class Use>
   void keep(const Use& use) {
     const std::size_t n = size_;
@@ -30,7 +31,7 @@ class RowList {
   }
 
  private:
-  std::unique_ptr<std::int32_t[]> rows_;  // left as they come: most are never used
+  std::unique_ptr<std::int32_t[]> rows_;  // not initialized: most are never used
   std::size_t size_ = 0;
 };
 

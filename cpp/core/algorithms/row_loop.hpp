@@ -38,8 +38,8 @@ inline Best best_two(const float* similarities, int width) {
   for (int l = 0; l < kVectorFloats; ++l) lane[l] = l;
   const Ints at = first == top ? where + lane : Ints{} + width;
   const int center = -largest(-at);
-  const float rest = largest(at == center ? second : first);
-  return {center, static_cast<double>(top), static_cast<double>(rest), 0.0};
+  const float next_best = largest(at == center ? second : first);
+  return {center, static_cast<double>(top), static_cast<double>(next_best), 0.0};
 }
 
 // Finds the best center among all by one visit to the panels; sim64 decides where float32 cannot.

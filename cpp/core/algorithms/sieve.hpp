@@ -229,7 +229,8 @@ class Sieve {
 
   // Stores the label of an active row: the best center, or where another center reaches the lower
   // bound the choice of sim64. Each visit may raise the lower bound, so a near tie that one visit
-  // found may be none now.
+  // found may be none now. The bound of a group leaves the best center out; where sim64 chooses
+  // another center, `exactly_` stores the bounds of both groups anew.
   void decide(std::int32_t r) {
     const Best& best = best_[index(r)];
     bounds_.set_upper(r, groups_.of(best.place), best.group_upper);

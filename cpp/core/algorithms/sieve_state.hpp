@@ -9,11 +9,12 @@
 namespace arcmeans {
 
 struct SieveState : Labels {
-  // Of rows of which nothing is known.
+  // `lower` of a row of which nothing is known.
   static constexpr std::int32_t kUnknown = std::numeric_limits<std::int32_t>::min();
 
-  std::int32_t* lower = nullptr;   // on the own center, in fine units, plus its fall
-  std::int16_t* uppers = nullptr;  // in units less the rise, [row][group]; null: not kept
+  // Stored bounds (bound_aging.hpp), null where none are kept.
+  std::int32_t* lower = nullptr;   // bound on the own center + all its falls, in fine units
+  std::int16_t* uppers = nullptr;  // bound − all rises of the group, in units, [row][group]
 };
 
 }  // namespace arcmeans

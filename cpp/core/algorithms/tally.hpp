@@ -9,9 +9,9 @@
 // A move changes both numbers not by the length of the centers' movement, as in Hamerly's
 // algorithm, for most of that is in features that a short row does not have. A walk over the
 // entries of the row adds up gain + loss of its features (feature_gains.hpp), at a few nanoseconds
-// a row; and both numbers are multiplied by ratios of lengths, own(i) by that of its center and
-// others(i) by the largest. While others(i) < own(i) the row keeps its label. Else it goes through
-// the panels like in `lloyd`. Memory: 8 bytes a row.
+// a row; and both numbers are multiplied by a ratio of scales, after the move to before it: own(i)
+// by that of its center, others(i) by the largest. While others(i) < own(i) the row keeps its
+// label. Else it goes through the panels like in `lloyd`. Memory: 8 bytes a row.
 //
 // What has to stay true: others(i) ≥ 0 after a visit, or the largest ratio would not be the one
 // that counts; both numbers rounded so that own(i) − others(i) stays a bound.
