@@ -23,8 +23,8 @@ void bind_seeding(nb::module_& m) {
       .def(
           "add",
           [](SeedSearch& self, const HeldRows& rows, int j, In<double> similarities,
-             In<std::uint64_t> hashes, std::uint64_t own_hash, int n_threads) {
-            self.add(rows, j, similarities.data(), hashes.data(), own_hash, n_threads);
+             In<std::uint64_t> hashes, std::uint64_t seed_hash, int n_threads) {
+            self.add(rows, j, similarities.data(), hashes.data(), seed_hash, n_threads);
           },
           nb::arg("rows"), nb::arg("j"), nb::arg("similarities"), nb::kw_only(), nb::arg("hashes"),
           nb::arg("own_hash"), nb::arg("n_threads"), Released())
@@ -35,7 +35,7 @@ void bind_seeding(nb::module_& m) {
           nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), Released())
       .def_prop_ro("chances",
                    [](nb::handle_t<SeedSearch> self) {
-                     return view(self, nb::cast<const SeedSearch&>(self).weights());
+                     return view(self, nb::cast<const SeedSearch&>(self).chances());
                    })
       .def_prop_ro("best",
                    [](nb::handle_t<SeedSearch> self) {

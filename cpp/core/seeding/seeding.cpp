@@ -1,8 +1,8 @@
 #include "core/seeding/seeding.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/seeding/postings.hpp"
 #include "core/support/index.hpp"
@@ -12,7 +12,7 @@ namespace arcmeans {
 
 namespace {
 
-constexpr std::int64_t kBlock = 4096;  // rows to a chunk, and to a partial sum of weights
+constexpr std::int64_t kChunk = 4096;
 
 // Costs of one entry, the walk over rows being 1 (about 1 ns): in a posting list 0.7 (20
 // Newsgroups) to 1.2 (arXiv abstracts), to build the lists 7 to 9.
@@ -54,8 +54,7 @@ SeedSearch::SeedSearch(const Rows& rows, std::int64_t n_seeds)
       second_(best_),
       labels_(best_.size(), -1),
       closed_(best_.size()),
-      weights_(best_.size()),
-      block_sums_(index((rows.n_rows + kBlock - 1) / kBlock)) {
+      chances_(best_.size()) {
   for (std::int64_t i = 0; i < rows.n_rows; ++i) {
     closed_[index(i)] = !rows.in_sums(i);
   }
@@ -78,7 +77,7 @@ void SeedSearch::walk_rows(const RowsOf& rows, const Seed& seed, int n_threads,
   for (std::int64_t e = 0; e < seed.size; ++e) {
     dense[seed.features[e]] = static_cast<double>(seed.values[e]);
   }
-  parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+  parallel_chunks(rows.n_rows, kChunk, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const auto row = rows.row(i);
       double sum = 0.0;
@@ -98,18 +97,19 @@ std::int64_t SeedSearch::similarities(const Rows& rows, const Seed& seed, int n_
     const std::int64_t listed = postings_->visit(
         [&](const auto& lists) { return lists.entries(seed.features, seed.size); });
     if (kListCost * static_cast<double>(listed) < static_cast<double>(all)) {
-      // A range of rows for each thread; the lists are sorted by row.
-      const std::int64_t part = (rows.n_rows + n_threads - 1) / n_threads;
-      parallel_chunks(rows.n_rows, part, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
-        std::fill(similarities + begin, similarities + end, 0.0);
-        postings_->visit([&](const auto& lists) {
-          for (std::int64_t e = 0; e < seed.size; ++e) {
-            lists.add(seed.features[e], static_cast<double>(seed.values[e]), begin, end,
-                      similarities);
-          }
-        });
-        for (std::int64_t i = begin; i < end; ++i) similarities[i] *= seed.scale;
-      });
+      // A chunk for each thread; the lists are sorted by row.
+      const std::int64_t chunk = (rows.n_rows + n_threads - 1) / n_threads;
+      parallel_chunks(rows.n_rows, chunk, n_threads,
+                      [&](int, std::int64_t begin, std::int64_t end) {
+                        std::fill(similarities + begin, similarities + end, 0.0);
+                        postings_->visit([&](const auto& lists) {
+                          for (std::int64_t e = 0; e < seed.size; ++e) {
+                            lists.add(seed.features[e], static_cast<double>(seed.values[e]), begin,
+                                      end, similarities);
+                          }
+                        });
+                        for (std::int64_t i = begin; i < end; ++i) similarities[i] *= seed.scale;
+                      });
       return listed;
     }
   }
@@ -119,8 +119,8 @@ std::int64_t SeedSearch::similarities(const Rows& rows, const Seed& seed, int n_
 }
 
 void SeedSearch::add(const Rows& rows, int j, const double* similarities,
-                     const std::uint64_t* hashes, std::uint64_t own_hash, int n_threads) {
-  parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+                     const std::uint64_t* hashes, std::uint64_t seed_hash, int n_threads) {
+  parallel_chunks(rows.n_rows, kChunk, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto i = index(begin); i < index(end); ++i) {
       const double similarity = similarities[i];
       if (similarity > best_[i]) {
@@ -130,26 +130,28 @@ void SeedSearch::add(const Rows& rows, int j, const double* similarities,
       } else if (similarity > second_[i]) {
         second_[i] = similarity;
       }
-      if (hashes[i] == own_hash) closed_[i] = 1;
+      if (hashes[i] == seed_hash) closed_[i] = 1;
     }
   });
 }
 
-std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* more, int n_threads) {
-  // The whole can be no more than 2^61: 1 + α bounds α − best, `one` the total weight.
-  const double unit = rows.one / std::exp2(std::ceil(std::log2(1.0 + alpha)));
-  parallel_chunks(rows.n_rows, kBlock, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
+std::int64_t SeedSearch::weigh(const Rows& rows, double alpha, const double* candidate,
+                               int n_threads) {
+  // The sum can be no more than 2⁶¹: 1 + α bounds α − best, `one` the total weight.
+  const double one = rows.one / std::exp2(std::ceil(std::log2(1.0 + alpha)));
+  std::atomic<std::int64_t> total{0};
+  parallel_chunks(rows.n_rows, kChunk, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     std::int64_t sum = 0;
     for (auto i = index(begin); i < index(end); ++i) {
-      const double best = more ? std::fmax(best_[i], more[i]) : best_[i];
+      const double best = candidate ? std::fmax(best_[i], candidate[i]) : best_[i];
       const double far = std::fmin(std::fmax(alpha - best, 0.0), 1.0 + alpha);
       const double weight = rows.weight(static_cast<std::int64_t>(i));
-      weights_[i] = closed_[i] ? 0 : fixed_point(far, unit, weight);
-      sum += weights_[i];
+      chances_[i] = closed_[i] ? 0 : fixed_point(far, one, weight);
+      sum += chances_[i];
     }
-    block_sums_[index(begin / kBlock)] = sum;
+    total += sum;
   });
-  return std::accumulate(block_sums_.begin(), block_sums_.end(), std::int64_t{0});
+  return total;
 }
 
 }  // namespace arcmeans
