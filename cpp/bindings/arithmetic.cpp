@@ -62,7 +62,7 @@ void bind_arithmetic(nb::module_& m) {
     upper_after(uppers.data(), static_cast<std::int64_t>(uppers.size()), cos.data(), sin.data(),
                 pad.data());
   });
-  m.def("half_angle", &half_angle);
+  m.def("half_angle", &cosine_of_half_angle);
   m.def("angle_at_most", &angle_at_most);
   m.def("angle_at_least", &angle_at_least);
   m.def("beyond", &beyond);

@@ -50,7 +50,7 @@ void CenterTests::find(const Centers& centers, const Panels& panels, int i) {
   float nearest = 0.0F;
   for (std::size_t j = 0; j < k; ++j) {
     const double upper = static_cast<double>(similarities[j]) + error;
-    const float cc = rounded_up(half_angle(std::clamp(upper, -1.0, 1.0)));
+    const float cc = rounded_up(cosine_of_half_angle(std::clamp(upper, -1.0, 1.0)));
     if (!pairs_.empty()) pairs_[index(i) * k + j] = cc;
     if (j != index(i)) nearest = std::max(nearest, cc);
   }

@@ -59,7 +59,7 @@ Best best_of_all(const Panels& panels, const Centers& centers, const Row& row, f
 
   ++work.exact_decisions;
   const double top = best.similarity;
-  if (top == 0.0 && panels.apart(row)) {
+  if (top == 0.0 && panels.share_no_feature(row)) {
     best.center = 0;  // as similar as all others
     return best;
   }

@@ -181,7 +181,7 @@ class Tally {
   // similarities and sim64 differ by, and leaves as much again: more than sim64 differs from the
   // cosine, and these sums are rounded.
   void label(std::int64_t i, Top top) {
-    if (top.similarity == 0.0F && panels_.apart(rows_.row(i))) {
+    if (top.similarity == 0.0F && panels_.share_no_feature(rows_.row(i))) {
       ++work_.exact_decisions;
       work_.similarities += centers_.size();
       top.center = 0;  // as similar as all others

@@ -22,7 +22,7 @@ struct Turn {
 
 constexpr double kUpdatePad = 0x1p-50;
 
-// ‖c′ − c‖ made larger by what its own rounding, of so many terms, can have taken away.
+// ‖c′ − c‖, computed from so many terms, made larger by what their rounding can have taken away.
 inline double outward_chord(double chord, std::int64_t terms) {
   return chord * (1.0 + static_cast<double>(terms + 8) * 0x1p-52) + 0x1p-49;
 }
@@ -83,7 +83,7 @@ inline double upper_after(double upper, Turn largest, Turn smallest, HamerlyUpda
 }
 
 // cc(i,j) = √((⟨c(i), c(j)⟩ + 1)/2), the cosine of half the angle between two centers.
-inline double half_angle(double similarity) {
+inline double cosine_of_half_angle(double similarity) {
   return std::min(1.0, std::sqrt(0.5 * (similarity + 1.0)) + kUpdatePad);
 }
 
@@ -103,20 +103,22 @@ inline double panel_error(std::int64_t size) {
   return relative / (1.0 - relative);
 }
 
-// The filter (filter_lines.hpp) rounds a row to multiples of 1/kUnitRow, and a center to multiples
-// of one over its length there.
-constexpr double kUnitRow = 32767.0;
+// The filter rounds a row to whole numbers times 1/kRowMultiplier, and a center to whole numbers
+// times 1/length, with its length in the filter line (filter_lines.hpp).
+constexpr double kRowMultiplier = 32767.0;
 
-// Cosines from the filter, and bounds on them, are in units of one over this.
+// How many units a cosine of 1 has: the sieve counts cosines from the filter, and bounds on them,
+// in units.
 constexpr int kCosineUnits = 8192;
 
-// |filter − x·c| comes from the row r that x was rounded to and from the center's rounding. For the
-// row: ‖x − r‖, since ‖c‖ = 1; the conversion of the sum to float32, the factor and their product
-// (2⁻²²); and the rare entries, which are added in float32 one by one.
+// |filter − x·c| ≤ row_filter_error + Σ|r| · center_filter_error, where r is the row that x was
+// rounded to. For the row: ‖x − r‖, of which the square is given, since ‖c‖ = 1; the conversion of
+// the sum to float32, the factor and their product (2⁻²²); and the rare entries, which are added in
+// float32 one by one.
 inline double row_filter_error(double squared_rounding, std::int64_t rare) {
   return 1.0001 * std::sqrt(squared_rounding) + static_cast<double>(rare + 2) * 0x1p-23;
 }
-// For a center so long, for each unit of Σ|r|: half a unit of it.
+// For a center of this length: half of 1/length in each feature.
 inline double center_filter_error(double length) { return 0.5001 / length; }
 
 }  // namespace arcmeans

@@ -14,11 +14,11 @@ struct CenterMove {
   enum class Kind : char {
     stayed,    // no row came or went, or no direction is left: the center is what it was
     changed,   // the sum change was added to the center's sum
-    replaced,  // the sum change took the place of a detached center's vector
+    replaced,  // the sum change, which is a whole sum, took the place of a detached center's vector
     placed,    // the center was placed since the last move of all centers
   };
-  // ‖c′ − c‖ of a center that may have gone anywhere.
-  static constexpr double kAnywhere = 2.0;
+  // The most that ‖c′ − c‖ can be.
+  static constexpr double kFarthest = 2.0;
 
   Kind kind = Kind::stayed;
   // 1/‖sum‖ before and after the move, of a center that changed or was replaced by a move.
@@ -49,27 +49,26 @@ struct CenterMove {
 
   Turn turn() const { return turn_of(farthest); }
 
-  // A center that changed by a difference c′ − c with these lengths of its positive and its
-  // negative part, each computed from so many terms.
-  void changed_by(double positive, double negative_part, std::int64_t terms) {
+  // Records a center that changed: ‖(c′ − c)⁺‖ and ‖(c′ − c)⁻‖, each computed from so many terms.
+  void changed_by(double grown, double shrunk, std::int64_t terms) {
     kind = Kind::changed;
-    went(std::sqrt(positive * positive + negative_part * negative_part), 0.0, terms);
+    went(std::sqrt(grown * grown + shrunk * shrunk), 0.0, terms);
     if (negative) return;
-    rise_nonnegative = outward_chord(positive, terms);
-    fall_nonnegative = outward_chord(negative_part, terms);
+    rise_nonnegative = outward_chord(grown, terms);
+    fall_nonnegative = outward_chord(shrunk, terms);
   }
 
-  // A center that another vector replaced, at this distance; `slack` is what the distance may have
-  // lost by rounding beside that of its terms.
-  void replaced_at(double distance, double slack, std::int64_t terms) {
+  // Records a center that was replaced: ‖c′ − c‖, and what it may have lost by rounding beside that
+  // of its terms.
+  void replaced_at(double distance, double lost, std::int64_t terms) {
     kind = Kind::replaced;
-    went(distance, slack, terms);
+    went(distance, lost, terms);
   }
 
  private:
-  void went(double distance, double slack, std::int64_t terms) {
-    chord = std::min(kAnywhere, distance);
-    farthest = std::min(kAnywhere, outward_chord(distance + slack, terms));
+  void went(double distance, double lost, std::int64_t terms) {
+    chord = std::min(kFarthest, distance);
+    farthest = std::min(kFarthest, outward_chord(distance + lost, terms));
     rise_nonnegative = fall_nonnegative = farthest;
   }
 };
@@ -78,7 +77,7 @@ struct CenterMove {
 inline CenterMove placed_anew() {
   CenterMove move;
   move.kind = CenterMove::Kind::placed;
-  move.farthest = move.rise_nonnegative = move.fall_nonnegative = CenterMove::kAnywhere;
+  move.farthest = move.rise_nonnegative = move.fall_nonnegative = CenterMove::kFarthest;
   return move;
 }
 

@@ -13,11 +13,11 @@ namespace {
 constexpr double kLargestNumber = 32767.0;  // in 16 bits
 
 // The length limit of all centers. By Cauchy–Schwarz a sum of products is at most
-// (kUnitRow + ½√n)·(length + ½√n), with ½ for each rounding, and has to stay below 2³¹. Up to five
-// million features the limit is 60000.
+// (kRowMultiplier + ½√n)·(length + ½√n), with ½ for each rounding, and has to stay below 2³¹. Up to
+// five million features the limit is 60000.
 double longest(std::int32_t n_features) {
   const double half_root = 0.5 * std::sqrt(static_cast<double>(n_features));
-  return std::min(60000.0, 0x1.fp30 / (kUnitRow + half_root) - half_root);
+  return std::min(60000.0, 0x1.fp30 / (kRowMultiplier + half_root) - half_root);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ bool FilterLines::follow_scale(const Centers& centers, int center) {
     multiplier = length * scale;
   }
   factor_[index(places_.of(center))] =
-      static_cast<float>(kCosineUnits * scale / (kUnitRow * multiplier));
+      static_cast<float>(kCosineUnits * scale / (kRowMultiplier * multiplier));
   return !keeps;
 }
 

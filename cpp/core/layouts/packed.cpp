@@ -27,7 +27,7 @@ class Rounding {
  public:
   template <class T>
   std::int16_t operator()(T value) {
-    const double exact = static_cast<double>(value) * kUnitRow;
+    const double exact = static_cast<double>(value) * kRowMultiplier;
     const std::int64_t rounded = std::lrint(exact);
     const double missed = exact - static_cast<double>(rounded);
     squared_ += missed * missed;
@@ -37,9 +37,9 @@ class Rounding {
 
   template <class T>
   PackedRows::Error error(std::int64_t size, std::int64_t rare) const {
-    const double of_row = row_filter_error(squared_ / (kUnitRow * kUnitRow), rare);
+    const double of_row = row_filter_error(squared_ / (kRowMultiplier * kRowMultiplier), rare);
     return {static_cast<float>((of_row + 3.0 * reference_error<T>(size)) * kCosineUnits),
-            static_cast<float>(static_cast<double>(spread_) / kUnitRow)};
+            static_cast<float>(static_cast<double>(spread_) / kRowMultiplier)};
   }
 
  private:

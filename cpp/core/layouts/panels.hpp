@@ -20,15 +20,16 @@
 
 namespace arcmeans {
 
-// The most cache lines of a panel: the registers hold their sums beside the value of an entry.
+// The most cache lines that a feature has in a panel: the registers hold the sums of so many.
 constexpr int kMostCacheLines = kVectorBytes == 64 ? 8 : kVectorBytes == 32 ? 4 : 2;
 
 struct Panel {
   int cache_lines = 0;
   int first_center = 0;
-  Buffer<float> sums;    // [feature][lines · 16]
-  Buffer<float> scale;   // [lines · 16]
-  Buffer<float> offset;  // [lines · 16]
+  // Similarity = Σ value · sum over the features · scale + offset.
+  Buffer<float> sums;    // [feature][lane]
+  Buffer<float> scale;   // [lane]
+  Buffer<float> offset;  // [lane]
   int width() const { return cache_lines * kCacheLineFloats; }
 };
 
@@ -46,13 +47,13 @@ class Panels final : public CenterWatcher {
     }
   }
 
-  Panels(int n_centers, std::int32_t n_features) : place_(index(n_centers)) {
-    const int lines = (n_centers + kCacheLineFloats - 1) / kCacheLineFloats;
-    const int n_panels = (lines + kMostCacheLines - 1) / kMostCacheLines;
+  Panels(int n_centers, std::int32_t n_features) : lanes_(index(n_centers)) {
+    const int cache_lines = (n_centers + kCacheLineFloats - 1) / kCacheLineFloats;
+    const int n_panels = (cache_lines + kMostCacheLines - 1) / kMostCacheLines;
     int center = 0;
     for (int p = 0; p < n_panels; ++p) {
       Panel panel;
-      panel.cache_lines = lines * (p + 1) / n_panels - lines * p / n_panels;
+      panel.cache_lines = cache_lines * (p + 1) / n_panels - cache_lines * p / n_panels;
       panel.first_center = center;
       const auto width = index(panel.width());
       panel.sums = Buffer<float>(width * index(n_features));
@@ -60,7 +61,7 @@ class Panels final : public CenterWatcher {
       panel.offset = Buffer<float>(width);
       std::fill_n(panel.offset.data(), width, -8.0F);
       for (int lane = 0; lane < panel.width(); ++lane, ++center) {
-        if (center < n_centers) place_[index(center)] = {p, lane};
+        if (center < n_centers) lanes_[index(center)] = {p, lane};
       }
       panels_.push_back(std::move(panel));
     }
@@ -78,25 +79,25 @@ class Panels final : public CenterWatcher {
   void placed(const Centers& centers, int center) override {
     set_scale(centers, center);
     const Column column = this->column(center);
-    const double unit = 1.0 / centers.one();
+    const double per_one = 1.0 / centers.one();
     centers.sums().each_of(
-        center, [&](std::int32_t f, std::int64_t sum) { column.set(f, rounded(sum, unit)); });
+        center, [&](std::int32_t f, std::int64_t sum) { column.set(f, rounded(sum, per_one)); });
   }
   void moved(const Centers& centers, const SumChanges& changes, int n_threads) override {
     parallel_each(centers.size(), n_threads, [&](int, int center) {
       if (!centers.last_move(center).moved()) return;
       set_scale(centers, center);
       const Column column = this->column(center);
-      const double unit = 1.0 / centers.one();
+      const double per_one = 1.0 / centers.one();
       for (const std::int32_t f : changes[index(center)].features) {
-        column.set(f, rounded(centers.sums().value(center, f), unit));
+        column.set(f, rounded(centers.sums().value(center, f), per_one));
       }
     });
   }
 
   // Whether no center has any of the features of a row. Then its reference similarities are zero.
   template <class Row>
-  bool apart(const Row& row) const {
+  bool share_no_feature(const Row& row) const {
     Ints any = {};
     for (const Panel& panel : panels_) {
       for (std::int64_t e = 0; e < row.size; ++e) {
@@ -104,7 +105,7 @@ class Panels final : public CenterWatcher {
         for (int l = 0; l < panel.width(); l += kVectorFloats) any |= load(sums + l) != 0.0F;
       }
     }
-    return largest(-any) == 0;
+    return largest(-any) == 0;  // a comparison gives −1 where it is true
   }
 
  private:
@@ -115,26 +116,26 @@ class Panels final : public CenterWatcher {
     void set(std::int32_t feature, float sum) const { first[feature * stride] = sum; }
   };
   Column column(int center) {
-    const Place at = place_[index(center)];
+    const LaneOf at = lanes_[index(center)];
     Panel& panel = panels_[index(at.panel)];
     return {panel.sums.data() + at.lane, panel.width()};
   }
-  static float rounded(std::int64_t sum, double unit) {
-    return static_cast<float>(static_cast<double>(sum) * unit);
+  static float rounded(std::int64_t sum, double per_one) {
+    return static_cast<float>(static_cast<double>(sum) * per_one);
   }
   void set_scale(const Centers& centers, int center) {
-    const Place at = place_[index(center)];
+    const LaneOf at = lanes_[index(center)];
     Panel& panel = panels_[index(at.panel)];
     panel.scale[index(at.lane)] = static_cast<float>(centers.one() * centers.scale(center));
     panel.offset[index(at.lane)] = 0.0F;
   }
 
-  struct Place {
+  struct LaneOf {
     int panel;
     int lane;
   };
   std::vector<Panel> panels_;
-  std::vector<Place> place_;
+  std::vector<LaneOf> lanes_;  // by center
   int width_ = 0;
 };
 
@@ -172,16 +173,16 @@ struct PanelSimilarities {
  private:
   template <class Row>
   static void add(Floats (&sums)[kVectors], const Row& row, std::int64_t e, const float* first) {
-    const float* line = first + std::int64_t{row.feature(e)} * (kCacheLines * kCacheLineFloats);
+    const float* lanes = first + std::int64_t{row.feature(e)} * (kCacheLines * kCacheLineFloats);
     const Floats value = splat(static_cast<float>(row.values[e]));
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      sums[v] = multiply_add(value, load(line + v * kVectorFloats), sums[v]);
+      sums[v] = multiply_add(value, load(lanes + v * kVectorFloats), sums[v]);
     }
   }
 };
 
-// Calls f with the panel's number of lines as a compile-time constant.
+// Calls f with the panel's number of cache lines as a compile-time constant.
 template <int kCacheLines = kMostCacheLines, class F>
 void with_cache_lines(const Panel& panel, const F& f) {
   if constexpr (kCacheLines > 0) {

@@ -49,7 +49,7 @@ void GroupGains::moved(const Centers& centers, const SumChanges& changes, int n_
         std::max({largest_, center.move->rise(!signed_rows_), center.move->fall(!signed_rows_)});
   }
   const double per_cosine = kLongest / longest();
-  factor_ = static_cast<float>(kCosineUnits / (kUnitRow * per_cosine) * (1.0 + 0x1p-20));
+  factor_ = static_cast<float>(kCosineUnits / (kRowMultiplier * per_cosine) * (1.0 + 0x1p-20));
   parallel_chunks(n_frequent_, kRange, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     clear(begin, end);
     for (int j = 0; j < centers.size(); ++j) {

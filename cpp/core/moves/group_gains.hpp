@@ -87,7 +87,8 @@ class GroupGains final : public CenterWatcher {
   static constexpr double kSmallest = 1e-6;
   // The largest growth that is left out.
   static constexpr double kSmallGrowth = 0.02;
-  // The length of m in the lines. A sum of products is at most (kUnitRow + ½√n)·(kLongest + √n).
+  // The length of m in the lines. A sum of products is at most (kRowMultiplier + ½√n)·(kLongest +
+  // √n).
   static constexpr double kLongest = 30000.0;
   // Features at a time, of a thread: their numbers stay in the second cache while all centers write
   // theirs.
