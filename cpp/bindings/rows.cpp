@@ -4,6 +4,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/groups.hpp"
 #include "core/rows/equal_rows.hpp"
+#include "core/rows/label_hash.hpp"
 #include "core/rows/prepare.hpp"
 
 namespace arcmeans {
@@ -125,25 +126,6 @@ void bind_rows(nb::module_& m) {
     }
     return std::make_tuple(owned(std::move(found->first)), owned(std::move(found->equal_to)));
   });
-  nb::class_<EqualRows>(m, "EqualRows")
-      .def(
-          "__init__",
-          [](EqualRows* self, In<std::int64_t> equal_to, std::int64_t n_distinct,
-             std::int64_t first) {
-            new (self) EqualRows(equal_to.data(), static_cast<std::int64_t>(equal_to.size()),
-                                 n_distinct, first);
-          },
-          Released())
-      .def_prop_ro("hash",
-                   [](const EqualRows& self) { return static_cast<std::int64_t>(self.hash()); })
-      .def(
-          "spread",
-          [](EqualRows& self, In<std::int32_t> distinct, In<std::int32_t> before, bool anew,
-             Out<std::int32_t> labels, Out<std::int32_t> previous) {
-            return self.spread(distinct.data(), before.data(), anew, labels.data(),
-                               previous.data());
-          },
-          Released());
   m.def(
       "hash_labels",
       [](In<std::int32_t> labels, std::int64_t first) {

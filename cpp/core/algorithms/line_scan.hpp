@@ -85,9 +85,6 @@ class LineScan {
   }
 
  private:
-  // Up to this number of lines a row is put onto their lists without a branch for each.
-  static constexpr int kFewLines = 4;
-
   // How many lines beside its own a row has to be likely to visit, so that it visits all: half of
   // them, where that may pay and one block of bounds has the groups of all lines.
   static int likely_for_all(const LineGroups& groups, bool all_where_likely) {
@@ -140,14 +137,8 @@ class LineScan {
       visits_all_[index(r)] = true;
       return all_lines_.add(r);
     }
-    if (groups_.n_lines() <= kFewLines) {  // then one call has all lines, from line 0 on
-      for (int line = 0; line < groups_.n_lines(); ++line) {
-        reaching_[index(line)].add(r, (others >> line * spacing & 1) != 0);
-      }
-    } else {
-      for (std::uint32_t left = others; left != 0; left &= left - 1) {
-        reaching_[index(first_line + std::countr_zero(left) / spacing)].add(r);
-      }
+    for (std::uint32_t left = others; left != 0; left &= left - 1) {
+      reaching_[index(first_line + std::countr_zero(left) / spacing)].add(r);
     }
   }
 

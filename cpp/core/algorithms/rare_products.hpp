@@ -40,22 +40,10 @@ class RareProducts {
     for (auto& of_line : products_) of_line.clear();
   }
 
-  // Collects the products of these rows. The lists of their features lie anywhere in memory: each
-  // is asked for when its row is 12 rows ahead, and the rest of it when its row is 6 ahead.
+  // Collects the products of these rows.
   void collect(const RowList& rows) {
     if (!packed_.any_rare()) return;
-    constexpr std::size_t kAhead = 6;
-    const std::size_t n = rows.size();
-    for (std::size_t at = 0; at < n + 2 * kAhead; ++at) {
-      if (at < n) {
-        each_listed(rows[at], [&](const auto& rare) { lists_.prefetch_first(rare.feature); });
-      }
-      if (at >= kAhead && at - kAhead < n) {
-        each_listed(rows[at - kAhead],
-                    [&](const auto& rare) { lists_.prefetch_tail(rare.feature); });
-      }
-      if (at >= 2 * kAhead) collect(rows[at - 2 * kAhead]);
-    }
+    for (const std::int32_t r : rows) collect(r);
   }
 
   // The products of one line, from a row on. Adds those of row after row to their cosines.
@@ -77,16 +65,8 @@ class RareProducts {
   }
 
  private:
-  // The rare features of a row whose lists are read. Where centers are the sums of their rows, a
-  // center has all single features of a row or none: the first stands for all.
-  template <class Use>
-  void each_listed(std::int32_t r, const Use& use) const {
-    auto listed = packed_.rare(begin_ + r);
-    const std::size_t n_shared = packed_.n_shared(begin_ + r);
-    if (sums_of_rows_ && n_shared < listed.size()) listed = listed.first(n_shared + 1);
-    for (const auto& rare : listed) use(rare);
-  }
-
+  // Where centers are the sums of their rows, a center has all single features of a row or none:
+  // the first stands for all.
   void collect(std::int32_t r) {
     auto listed = packed_.rare(begin_ + r);
     const std::size_t n_shared = packed_.n_shared(begin_ + r);

@@ -65,9 +65,7 @@ class SparseVisits {
   }
 
  private:
-  // Memory is asked for in three steps, so many rows ahead: where a row lies, the row itself, and
-  // the numbers of its features.
-  static constexpr std::size_t kHeadsAhead = 16;
+  // Memory is asked for in two steps, so many rows ahead: a row, then the numbers of its features.
   static constexpr std::size_t kRowsAhead = 6;
   static constexpr std::size_t kFeaturesAhead = 2;
 
@@ -76,7 +74,6 @@ class SparseVisits {
   void each_sum(const std::int16_t* line, const RowList& rows, const Sums& zero, const Use& use) {
     const std::size_t n = rows.size();
     for (std::size_t at = 0; at < n; ++at) {
-      if (at + kHeadsAhead < n) packed_.prefetch_head(begin_ + rows[at + kHeadsAhead]);
       if (at + kRowsAhead < n) prefetch_row(rows[at + kRowsAhead]);
       if (at + kFeaturesAhead < n) prefetch_features(line, rows[at + kFeaturesAhead], zero);
       const auto pairs = packed_.pairs<Feature>(begin_ + rows[at]);

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/support/index.hpp"
-#include "core/support/prefetch.hpp"
 
 namespace arcmeans {
 
@@ -44,15 +43,6 @@ class RareLists {
   int center_with(std::int32_t feature, std::int64_t sum) const {
     const Entry& first = firsts_[index(feature - first_)];
     return first.sum == sum ? first.center : kNone;
-  }
-
-  // Ask for a list early, in two steps: its first entry, then its tail.
-  __attribute__((always_inline)) void prefetch_first(std::int32_t feature) const {
-    prefetch_near(firsts_.data() + (feature - first_));
-  }
-  __attribute__((always_inline)) void prefetch_tail(std::int32_t feature) const {
-    const std::uint32_t tail = firsts_[index(feature - first_)].tail;
-    if (tail != 0) prefetch_near(pool_.data() + tail);
   }
 
   // Adds to the sum of one center; an entry whose sum becomes zero leaves the list.

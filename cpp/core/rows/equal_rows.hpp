@@ -1,9 +1,8 @@
-// Rows that are equal, entry by entry: they are found once, and labelled together.
+// Rows that are equal, entry by entry.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "core/support/buffer.hpp"
 #include "core/support/index.hpp"
 #include "core/support/prefetch.hpp"
-#include "core/support/where.hpp"
 
 namespace arcmeans {
 
@@ -93,98 +91,6 @@ struct DistinctRows {
     }
     return true;
   }
-};
-
-// What one row and its label add to the hash of all labels.
-inline std::uint64_t label_hash(std::int64_t row, std::int32_t label) {
-  std::uint64_t bits = (static_cast<std::uint64_t>(row) << 32U) ^ static_cast<std::uint32_t>(label);
-  bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
-  bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
-  return bits ^ (bits >> 31U);
-}
-
-// The hash of the labels of a part of the rows: a sum over its rows, so that the hashes of parts
-// add up. `first` is the number of the first row.
-inline std::uint64_t hash_labels(const std::int32_t* labels, std::int64_t n, std::int64_t first) {
-  std::uint64_t hash = 0;
-  for (std::int64_t i = 0; i < n; ++i) hash += label_hash(first + i, labels[i]);
-  return hash;
-}
-
-// Gives every row the label of the distinct row that it is equal to, and keeps the hash of all
-// labels up to date. Rows whose labels a pass did not change are not touched.
-class EqualRows {
- public:
-  // `equal_to`: for each row the distinct row that it is equal to. `first`: the number of the first
-  // row.
-  EqualRows(const std::int64_t* equal_to, std::int64_t n_rows, std::int64_t n_distinct,
-            std::int64_t first)
-      : equal_to_(equal_to, equal_to + n_rows),
-        starts_(index(n_distinct) + 1),
-        members_(index(n_rows)),
-        first_(first) {
-    for (const std::int64_t d : equal_to_) ++starts_[index(d) + 1];
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    std::vector<std::int64_t> next(starts_.begin(), starts_.end() - 1);
-    for (std::int64_t i = 0; i < n_rows; ++i) {
-      members_[index(next[index(at(equal_to_, i))]++)] = i;
-    }
-  }
-
-  std::uint64_t hash() const { return hash_; }
-
-  // After a pass over the distinct rows, which had the labels `before` and now have `distinct`:
-  // updates labels and previous labels of all rows; returns how many labels changed. `anew` says
-  // that equal rows may differ in their labels, or that the hash is not known.
-  std::int64_t spread(const std::int32_t* distinct, const std::int32_t* before, bool anew,
-                      std::int32_t* labels, std::int32_t* previous) {
-    if (all_changed_) {
-      std::copy_n(labels, equal_to_.size(), previous);
-    } else {
-      for (const std::int64_t d : changed_) {
-        each_member(d, [&](std::int64_t i) { previous[i] = labels[i]; });
-      }
-    }
-    changed_.clear();
-    const auto n_distinct = static_cast<std::int64_t>(starts_.size()) - 1;
-    each_unequal(distinct, before, n_distinct, [&](std::int64_t d) { changed_.push_back(d); });
-    // Few changed rows are looked up one by one; where many changed, all rows are walked through.
-    all_changed_ = anew || 8 * changed_.size() > starts_.size();
-    std::int64_t count = 0;
-    if (all_changed_) {
-      for (std::size_t i = 0; i < equal_to_.size(); ++i) {
-        const std::int32_t label = distinct[equal_to_[i]];
-        count += labels[i] != label;
-        labels[i] = label;
-      }
-      hash_ = hash_labels(labels, static_cast<std::int64_t>(equal_to_.size()), first_);
-    } else {
-      for (const std::int64_t d : changed_) {
-        each_member(d, [&](std::int64_t i) {
-          hash_ += label_hash(first_ + i, distinct[d]) - label_hash(first_ + i, labels[i]);
-          labels[i] = distinct[d];
-          ++count;
-        });
-      }
-    }
-    return count;
-  }
-
- private:
-  static std::int64_t at(const std::vector<std::int64_t>& from, std::int64_t i) {
-    return from[index(i)];
-  }
-  template <class Use>
-  void each_member(std::int64_t d, const Use& use) const {
-    for (std::int64_t m = at(starts_, d); m < at(starts_, d + 1); ++m) use(at(members_, m));
-  }
-
-  std::vector<std::int64_t> equal_to_;
-  std::vector<std::int64_t> starts_, members_;  // the rows equal to each distinct row
-  std::int64_t first_;
-  std::vector<std::int64_t> changed_;  // the distinct rows that the last pass gave other labels
-  bool all_changed_ = true;            // any row may have another label since the last pass
-  std::uint64_t hash_ = 0;
 };
 
 }  // namespace arcmeans

@@ -6,7 +6,6 @@ what its equals would, so no bit of a result changes.
 """
 
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from typing import Protocol
 
 import numpy as np
@@ -53,17 +52,6 @@ class SeededEngine(PassEngine, Protocol):
     def adopt(self, first_pass: FirstPass) -> None: ...
 
 
-class _Agreement(Enum):
-    """Whether each row has the label of the distinct row it is equal to."""
-
-    NO = auto()
-    """Rows got labels that no pass over the distinct rows found."""
-    SINCE_THE_LAST_PASS = auto()
-    """They have, but before the last pass they had not."""
-    YES = auto()
-    """They have, and before the last pass they had too."""
-
-
 class EqualRowsEngine(RowsEngine):
     """Passes over the distinct rows by an engine of their own, and gives all rows their labels."""
 
@@ -74,12 +62,11 @@ class EqualRowsEngine(RowsEngine):
         super().__init__(rows, n_clusters, n_threads)
         self.inner = inner
         self._first_of_equals = found.first_of_equals
-        self._equal = _core.native.EqualRows(
-            found.equal_to, len(found.first_of_equals), self.first_row
-        )
+        self._equal_to = found.equal_to
         self._distinct_rows = found.rows.native()
         self._copies = None if rows.weights is not None else found.copies
-        self._agree = _Agreement.YES  # no row has a label
+        # Whether equal rows have equal labels: in ``labels``, and in ``previous_labels``.
+        self._equals_agree = self._equals_agreed = True
 
     def adopt(self, first_pass: FirstPass) -> None:
         """Equal rows are as similar to the seeds: the distinct rows know the first pass of all."""
@@ -87,36 +74,26 @@ class EqualRowsEngine(RowsEngine):
 
     def find_labels(self, centers: _core.native.Centers) -> _core.native.Work:
         work = self.inner.assign(centers)
-        all_rows = self._agree is _Agreement.NO
-        self._agree = _Agreement.SINCE_THE_LAST_PASS if all_rows else _Agreement.YES
-        work.changed = self._equal.spread(
-            self.inner.labels,
-            self.inner.previous_labels,
-            all_rows,
-            self.labels,
-            self.previous_labels,
-        )
+        self.previous_labels[:] = self.labels
+        np.take(self.inner.labels, self._equal_to, out=self.labels, mode="clip")
+        self._equals_agreed, self._equals_agree = self._equals_agree, True
+        work.changed = int(np.count_nonzero(self.labels != self.previous_labels))
         if work.reused:  # the seeding compared all rows
             work.reused = work.changed * self.n_clusters
         return work
 
     def forget(self, rows: NDArray[np.int64]) -> None:
         """The distinct rows keep their labels, and the bounds that go with them."""
-        self._agree = _Agreement.NO
+        self._equals_agree = False
 
     def resume_part(
         self, labels: NDArray[np.int32], changes: _core.native.SumChanges, *, add: bool = False
     ) -> None:
         super().resume_part(labels, changes, add=add)
-        self._agree = _Agreement.NO
-
-    def fingerprint(self) -> int:
-        if self._agree is _Agreement.NO:
-            return super().fingerprint()
-        return self._equal.hash
+        self._equals_agree = False
 
     def collect_changes(self, changes: _core.native.SumChanges, *, add: bool = False) -> None:
-        if self._copies is None or self._agree is not _Agreement.YES:
+        if self._copies is None or not (self._equals_agreed and self._equals_agree):
             super().collect_changes(changes, add=add)
             return
         changes.collect(
