@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <new>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -64,8 +63,8 @@ class RareLists {
       return entry.center != kNone && marked[index(entry.center)];
     };
     for (Entry& first : firsts_) {
-      for (Entry& entry : std::views::reverse(tail(first))) {
-        if (gone(entry)) remove(first, entry);
+      for (auto tail = this->tail(first); !tail.empty(); tail = tail.first(tail.size() - 1)) {
+        if (gone(tail.back())) remove(first, tail.back());
       }
       if (gone(first)) remove(first, first);
     }
@@ -119,7 +118,8 @@ class RareLists {
       Entry& head = pool_[moved];
       head.center = static_cast<std::int32_t>(size);
       head.tail = static_cast<std::uint32_t>(pool_.size() - moved - 1);
-      std::ranges::copy(tail(first), &head + 1);
+      const auto full = tail(first);
+      std::copy(full.begin(), full.end(), &head + 1);
       first.tail = static_cast<std::uint32_t>(moved);
     }
     Entry& head = pool_[first.tail];
