@@ -35,10 +35,7 @@ class DenseVisits {
       for (std::size_t n = first + kAtOnce; n < next; ++n) prefetch(rows[n]);
       Sums sums[kLines];
       for (int l = 0; l < kLines; ++l) {
-        with_lanes(lines_.used(line + l), [&](auto lanes) {
-          add_up<(lanes + kVectorFloats - 1) / kVectorFloats>(lines_.line(line + l),
-                                                              rows.begin() + first, count, sums[l]);
-        });
+        add_up(lines_.line(line + l), rows.begin() + first, count, sums[l]);
       }
       for (std::size_t n = 0; n < count; ++n) {
         const std::int32_t r = rows[first + n];
@@ -70,8 +67,7 @@ class DenseVisits {
   }
 
   // Adds up the products of `count` rows with a line. Of fewer than kAtOnce rows the last one is
-  // taken again. Vectors from kUsed on have no center and stay zero.
-  template <int kUsed>
+  // taken again.
   void add_up(const std::int16_t* lanes, const std::int32_t* rows, std::size_t count,
               Sums& to) const {
     const std::int16_t* values[kAtOnce];
@@ -85,14 +81,14 @@ class DenseVisits {
       for (Ints& vector : row) vector = Ints{};
     }
     for (std::int64_t f = 0; f < packed_.stride(); f += 2, lanes += 2 * kCacheLineShorts) {
-      Shorts centers[kUsed];
+      Shorts centers[LineSums::kVectors];
 #pragma GCC unroll 8
-      for (int v = 0; v < kUsed; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
+      for (int v = 0; v < LineSums::kVectors; ++v) centers[v] = load(lanes + v * 2 * kVectorFloats);
 #pragma GCC unroll 8
       for (std::size_t n = 0; n < kAtOnce; ++n) {
         const Shorts weights = splat_pair(values[n] + f);
 #pragma GCC unroll 8
-        for (int v = 0; v < kUsed; ++v) {
+        for (int v = 0; v < LineSums::kVectors; ++v) {
           sums[n][v] = add_pair_products(sums[n][v], centers[v], weights);
         }
       }

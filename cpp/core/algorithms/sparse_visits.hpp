@@ -28,8 +28,8 @@ class SparseVisits {
   void prepare(const RowList& rows) { rare_products_.collect(rows); }
 
   // Calls use(r, cosines, error) for these rows, in ascending order, with their cosines to kLines
-  // filter lines from `line` on. With kAnyWidth the line may be narrow or have lanes without a
-  // center: that code is only for few clusters.
+  // filter lines from `line` on. With kAnyWidth the line may be narrow, which only that of few
+  // clusters is.
   template <int kLines, bool kAnyWidth, class Use>
   void visit(int line, const RowList& rows, const Use& use) {
     if (rows.empty()) return;
@@ -51,7 +51,7 @@ class SparseVisits {
     if constexpr (kLines > 1) {
       add_up(SumsOfLines<kLines>{lines_.line(line + 1) - lines_.line(line)});
     } else if constexpr (kAnyWidth) {
-      with_sums(lines_.used(line), lines_.width(), add_up);
+      with_sums(lines_.width(), add_up);
     } else {
       add_up(LineSums());
     }
@@ -78,16 +78,7 @@ class SparseVisits {
       if (at + kFeaturesAhead < n) prefetch_features(line, rows[at + kFeaturesAhead], zero);
       const auto pairs = packed_.pairs<Feature>(begin_ + rows[at]);
       Sums sums = zero;
-      if constexpr (Sums::kFitsTwice) {  // two chains, so that one need not wait for the other
-        Sums others = zero;
-        for (auto pair = pairs.begin(); pair != pairs.end(); pair += 2) {
-          add<kAbsolute>(line, pair[0], sums);
-          add<kAbsolute>(line, pair[1], others);
-        }
-        sums.add(others);
-      } else {
-        for (auto& pair : pairs) add<kAbsolute>(line, pair, sums);
-      }
+      for (auto& pair : pairs) add<kAbsolute>(line, pair, sums);
       use(rows[at], sums);
     }
   }

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/support/prefetch.hpp"
 #include "core/support/simd_shorts.hpp"
@@ -38,14 +37,13 @@ inline int line_position(int lane, int width) {
   return lane - within + 8 * piece + 4 * half + within % 4;
 }
 
-// The sums of one row with the first kLanes lanes of a filter line of this width, in vectors of
-// half as many lanes as are read.
-template <int kLanes, int kWidthOf>
+// The sums of one row with the lanes of a filter line of this width, in vectors of half as many
+// lanes as are read.
+template <int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
-  static constexpr bool kFitsTwice = true;  // the registers hold two of these
   static constexpr int kRead = lanes_read(kWidth);
-  static constexpr int kVectors = (2 * kLanes + kRead - 1) / kRead;
+  static constexpr int kVectors = (2 * kWidth + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;
   using Sums = typename VectorsOf<kRead / 2>::Ints;
   Sums lanes[kVectors] = {};
@@ -65,14 +63,10 @@ struct SumsOf {
       lanes[v] = add_pair_products(lanes[v], both, values);
     }
   }
-  void add(const SumsOf& others) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
-  }
 
   // These sums as those of a full filter line, with zeros in the other lanes. (There is one line.)
-  SumsOf<kCacheLineShorts, kCacheLineShorts> line(int) const {
-    SumsOf<kCacheLineShorts, kCacheLineShorts> sums;
+  SumsOf<kCacheLineShorts> line(int) const {
+    SumsOf<kCacheLineShorts> sums;
     if constexpr (sizeof(Sums) == sizeof(Ints)) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sums.lanes[v] = lanes[v];
@@ -83,8 +77,8 @@ struct SumsOf {
   }
 };
 
-// The sums of one row with all lanes of a full filter line.
-using LineSums = SumsOf<kCacheLineShorts, kCacheLineShorts>;
+// The sums of one row with a full filter line.
+using LineSums = SumsOf<kCacheLineShorts>;
 
 // How many filter lines one visit takes at most: the registers hold the sums of so many.
 constexpr int kMostLines = kVectorBytes / 16;
@@ -94,7 +88,6 @@ constexpr int kMostLines = kVectorBytes / 16;
 template <int kLines>
 struct SumsOfLines {
   static constexpr int kWidth = kCacheLineShorts;
-  static constexpr bool kFitsTwice = false;
   using Pairs = LineSums::Pairs;
   std::int64_t apart;
   LineSums lines[kLines] = {};
@@ -111,24 +104,13 @@ struct SumsOfLines {
   const LineSums& line(int l) const { return lines[l]; }
 };
 
-// Calls use(lanes), a constant: the least multiple of eight that is at least `used`. The other
-// lanes of the filter line need not be added up.
+// Calls use(sums) with sums that are zero, of the type for a filter line of this width.
 template <class Use>
-__attribute__((always_inline)) inline void with_lanes(int used, const Use& use) {
-  if (used <= 8) return use(std::integral_constant<int, 8>());
-  if (used <= 16) return use(std::integral_constant<int, 16>());
-  if (used <= 24) return use(std::integral_constant<int, 24>());
-  use(std::integral_constant<int, kCacheLineShorts>());
-}
-
-// Calls use(sums) with sums that are zero, of the type for a filter line of this width whose first
-// `used` lanes hold a center.
-template <class Use>
-__attribute__((always_inline)) inline void with_sums(int used, int width, const Use& use) {
-  if (width == 4) return use(SumsOf<4, 4>());
-  if (width == 8) return use(SumsOf<8, 8>());
-  if (width == 16) return use(SumsOf<16, 16>());
-  with_lanes(used, [&](auto lanes) { use(SumsOf<lanes, kCacheLineShorts>()); });
+__attribute__((always_inline)) inline void with_sums(int width, const Use& use) {
+  if (width == 4) return use(SumsOf<4>());
+  if (width == 8) return use(SumsOf<8>());
+  if (width == 16) return use(SumsOf<16>());
+  use(LineSums());
 }
 
 }  // namespace arcmeans
