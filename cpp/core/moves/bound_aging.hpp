@@ -187,8 +187,9 @@ class PassAging {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
   }
 
-  // R or F as integers that wrap, rounded up to read bounds and down to store them. 2⁻⁴⁰ is more
-  // than the rounding of the float64 sums.
+  // R or F as integers that wrap, rounded up to read bounds and down to store them. 2⁻⁴⁰ is for the
+  // rounding of the float64 sums. What it can hide of a rise that is tiny beside R is far less than
+  // a unit, and by `limit` an upper bound that does not reach is a unit below the lower bound.
   template <class Read>
   struct Sums {
     std::vector<Read> to_read;
