@@ -78,7 +78,16 @@ class SparseVisits {
       if (at + kFeaturesAhead < n) prefetch_features(line, rows[at + kFeaturesAhead], zero);
       const auto pairs = packed_.pairs<Feature>(begin_ + rows[at]);
       Sums sums = zero;
-      for (auto& pair : pairs) add<kAbsolute>(line, pair, sums);
+      if constexpr (Sums::kFitsTwice) {  // two chains, so that one need not wait for the other
+        Sums others = zero;
+        for (auto pair = pairs.begin(); pair != pairs.end(); pair += 2) {
+          add<kAbsolute>(line, pair[0], sums);
+          add<kAbsolute>(line, pair[1], others);
+        }
+        sums.add(others);
+      } else {
+        for (auto& pair : pairs) add<kAbsolute>(line, pair, sums);
+      }
       use(rows[at], sums);
     }
   }

@@ -42,6 +42,7 @@ inline int line_position(int lane, int width) {
 template <int kWidthOf>
 struct SumsOf {
   static constexpr int kWidth = kWidthOf;
+  static constexpr bool kFitsTwice = true;  // the registers hold two of these
   static constexpr int kRead = lanes_read(kWidth);
   static constexpr int kVectors = (2 * kWidth + kRead - 1) / kRead;
   using Pairs = typename VectorsOf<kRead>::Shorts;
@@ -62,6 +63,11 @@ struct SumsOf {
       const Pairs both = v % 2 == 0 ? interleave<false>(a, b) : interleave<true>(a, b);
       lanes[v] = add_pair_products(lanes[v], both, values);
     }
+  }
+
+  void add(const SumsOf& others) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) lanes[v] += others.lanes[v];
   }
 
   // These sums as those of a full filter line, with zeros in the other lanes. (There is one line.)
@@ -88,6 +94,7 @@ constexpr int kMostLines = kVectorBytes / 16;
 template <int kLines>
 struct SumsOfLines {
   static constexpr int kWidth = kCacheLineShorts;
+  static constexpr bool kFitsTwice = false;
   using Pairs = LineSums::Pairs;
   std::int64_t apart;
   LineSums lines[kLines] = {};

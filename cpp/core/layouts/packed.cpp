@@ -67,8 +67,8 @@ void PackedRows::pack(const SparseRows<T>& rows, int n_threads) {
     const auto row = rows.row(i);
     std::int64_t rare = 0;
     for (std::int64_t e = 0; e < row.size; ++e) rare += row.features[e] >= n_frequent_;
-    // What fills up the last pair is an entry of value 0.
-    heads_[index(i) + 1].start = (row.size - rare + 1) / 2;
+    // An even number of pairs: what fills up are entries of value 0.
+    heads_[index(i) + 1].start = (row.size - rare + 3) / 4 * 2;
     rare_starts_[index(i) + 1] = rare;
   });
   for (std::size_t i = 0; i < n; ++i) {

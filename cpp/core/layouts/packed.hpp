@@ -1,8 +1,8 @@
 // Rows packed for the filter, with values in 16 bits. They are made once for a run.
 //
-// A packed sparse row is pairs of entries over the frequent features, the most frequent first; and
-// beside them the entries of its rare features, with the single features, which no other row has,
-// at the end. A packed dense row is its values, padded to pairs.
+// A packed sparse row is an even number of pairs of entries over the frequent features, the most
+// frequent first; and beside them the entries of its rare features, with the single features, which
+// no other row has, at the end. A packed dense row is its values, padded to pairs.
 #pragma once
 
 #include <cmath>
