@@ -1,4 +1,4 @@
-"""What moves of the centers do to the sieve: gains that lower bounds, and places that change."""
+"""What moves of the centers do to the sieve: gains that lower bounds, and slots that change."""
 
 from itertools import pairwise
 
@@ -133,27 +133,27 @@ def test_gain_lines_save_visits():
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_frequent", [60, 300])
 def test_centers_that_move_most_share_a_line(n_frequent, n_threads, simd):
-    """From time to time they change places, and the bounds of all rows follow."""
+    """From time to time centers change slots, and the bounds of all rows follow."""
     k = 100
     rows = split(unit_rows(topics(np.random.default_rng(3), 3000, 300, 15, 1000)), n_frequent)
     centers = place_rows(rows, rows, np.arange(k))
     engine = MemoryEngine(rows, k, EngineOptions("sieve", n_threads=n_threads, chunk_rows=300))
     values = full(rows)
-    places, lately, changed = np.arange(k), np.zeros(k), []
+    slots, lately, changed = np.arange(k), np.zeros(k), []
     for number in range(14):
         work = engine.assign(centers)
         assert work.changed > 0
         assert np.array_equal(engine.labels, best_by_reference(rows, centers, k))
         assert_bounds_hold(engine, centers, values)
-        before, places = places, np.array(engine.algorithm.aging.places)
-        assert np.array_equal(np.sort(places), np.arange(k))
-        if not np.array_equal(places, before):
+        before, slots = slots, np.array(engine.algorithm.aging.slots)
+        assert np.array_equal(np.sort(slots), np.arange(k))
+        if not np.array_equal(slots, before):
             changed.append(number)
-            in_order = np.split(lately[np.argsort(places)], range(LINE, k, LINE))
+            in_order = np.split(lately[np.argsort(slots)], range(LINE, k, LINE))
             for faster, slower in pairwise(in_order):
                 assert faster.min() >= slower.max()
-            stays = places // LINE == before // LINE
-            assert np.array_equal(places[stays], before[stays])
+            stays = slots // LINE == before // LINE
+            assert np.array_equal(slots[stays], before[stays])
         centers.move(engine.sum_changes(), n_threads)
         lately = 0.3 * lately + centers.chords
     assert changed == [4, 6, 9, 13]

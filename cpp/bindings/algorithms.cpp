@@ -197,9 +197,9 @@ void bind_parts(nb::module_& m) {
                    [](nb::handle_t<BoundAging> self) {
                      return view(self, nb::cast<const BoundAging&>(self).falls);
                    })
-      .def_prop_ro("places",
+      .def_prop_ro("slots",
                    [](nb::handle_t<BoundAging> self) {
-                     return view(self, nb::cast<const BoundAging&>(self).places.of_all());
+                     return view(self, nb::cast<const BoundAging&>(self).slots.of_all());
                    })
       .def_ro("told", &BoundAging::told)
       .def_prop_ro("rises_less_slack",

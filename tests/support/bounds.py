@@ -67,7 +67,7 @@ def _said(lower, upper):
 def _of_the_sieve(engine):
     rows, aging = engine.rows, engine.algorithm.aging
     groups = _core.native.LineGroups(engine.n_clusters, rows.starts is None)
-    of = np.array([groups.of(place) for place in aging.places])
+    of = np.array([groups.of(slot) for slot in aging.slots])
     uppers = now(engine.state["uppers"][:, : groups.count], np.asarray(aging.rises)) / UNIT
     lower = np.maximum(lower_now(engine, slice(None), engine.labels), -2.0)
     return _said(lower.astype(float), uppers[:, of])

@@ -67,7 +67,7 @@ def assert_groups_bounded(groups, engine, here, true, label, margin, filters):
     """A bound for each group of centers, without the own."""
     each = np.arange(len(here))
     aging = engine.algorithm.aging
-    of = np.array([groups.of(place) for place in aging.places])
+    of = np.array([groups.of(slot) for slot in aging.slots])
     stored = engine.state["uppers"][here, : groups.count]
     uppers = now(stored, np.asarray(aging.rises)) / UNIT
     true[each, label] = -2

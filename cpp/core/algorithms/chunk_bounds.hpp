@@ -27,10 +27,10 @@ class ChunkBounds {
   // Below every cosine: the upper bound of a group whose only center is the own one.
   static constexpr std::int32_t kBelowAll = -2 * static_cast<std::int32_t>(kCosineUnits);
 
-  ChunkBounds(const PassAging& aging, const Places& places, const SieveState& state,
+  ChunkBounds(const PassAging& aging, const Slots& slots, const SieveState& state,
               std::size_t most_rows)
       : aging_(aging),
-        places_(places),
+        slots_(slots),
         state_(state),
         groups_(aging.groups()),
         stride_(groups_.n_bound_blocks() * kCacheLineShorts),
@@ -62,7 +62,7 @@ class ChunkBounds {
   }
 
   std::int32_t label(std::int32_t r) const { return state_.labels[begin_ + r]; }
-  int own_place(std::int32_t r) const { return places_.of(label(r)); }
+  int own_slot(std::int32_t r) const { return slots_.of(label(r)); }
 
   // --- Lower bounds, and the limits that follow from them.
 
@@ -145,7 +145,7 @@ class ChunkBounds {
   }
 
   const PassAging& aging_;
-  const Places& places_;
+  const Slots& slots_;
   const SieveState& state_;
   LineGroups groups_;
   std::int64_t stride_;   // from the upper bounds of a row to those of the next
@@ -155,7 +155,7 @@ class ChunkBounds {
   Buffer<std::int16_t> unkept_uppers_;  // where the row state has none
   std::vector<std::int32_t> lower_;
   std::vector<std::int16_t> limit_;
-  std::vector<std::int16_t> in_transit_;  // upper bounds whose centers change places
+  std::vector<std::int16_t> in_transit_;  // upper bounds whose centers change slots
   std::vector<std::uint32_t> valid_;      // by block of bounds, a bit for each group with centers
 };
 

@@ -23,15 +23,15 @@ namespace arcmeans {
 template <class Visits>
 class ExactChoice {
  public:
-  ExactChoice(std::unique_ptr<NearTies> near_ties, const LineGroups& groups, const Places& places,
+  ExactChoice(std::unique_ptr<NearTies> near_ties, const LineGroups& groups, const Slots& slots,
               ChunkBounds& bounds, Visits& visits)
       : near_ties_(std::move(near_ties)),
         groups_(groups),
-        places_(places),
+        slots_(slots),
         bounds_(bounds),
         visits_(visits) {}
 
-  // The label of row `r` of the chunk, which is row `i` of all. The center at place `first` has the
+  // The label of row `r` of the chunk, which is row `i` of all. The center at slot `first` has the
   // highest filter cosine, and is left out of the bound of its group.
   std::int32_t operator()(std::int64_t i, std::int32_t r, int first) {
     candidates_.clear();
@@ -46,10 +46,10 @@ class ExactChoice {
     // the arithmetic here. 2⁻²⁴ is for the lower bound, which is rounded to float.
     const double error = 3.0 * near_ties_->error(i) + 0x1p-24;
     const Choice best = near_ties_->choose(i, candidates_, [&](int j, double similarity) {
-      set_upper(r, places_.of(j),
+      set_upper(r, slots_.of(j),
                 static_cast<std::int32_t>(std::ceil((similarity + error) * kCosineUnits)));
     });
-    set_upper(r, places_.of(best.center), ChunkBounds::kBelowAll);
+    set_upper(r, slots_.of(best.center), ChunkBounds::kBelowAll);
     for (const Line& line : visited_) store_groups(r, line);
     bounds_.raise_lower(
         r, PassAging::lower(static_cast<float>((best.similarity - error) * kCosineUnits)));
@@ -70,7 +70,7 @@ class ExactChoice {
       std::uint32_t found = bounds_.groups_reaching(r, b);
       if (first / kCacheLineShorts == b) found |= 1U << (first % kCacheLineShorts);
       for (; found != 0; found &= found - 1) {
-        candidates_.push_back(places_.center(b * kCacheLineShorts + std::countr_zero(found)));
+        candidates_.push_back(slots_.center(b * kCacheLineShorts + std::countr_zero(found)));
       }
     }
   }
@@ -91,19 +91,19 @@ class ExactChoice {
               line.uppers[lane] = PassAging::upper(cosine, error);
             }
           });
-      const int n_used = std::min(kCacheLineShorts, places_.size() - l * kCacheLineShorts);
+      const int n_used = std::min(kCacheLineShorts, slots_.size() - l * kCacheLineShorts);
       for (int lane = 0; lane < n_used; ++lane) {
         if (line.uppers[lane] < bounds_.limit(r)) continue;
-        candidates_.push_back(places_.center(l * kCacheLineShorts + lane));
+        candidates_.push_back(slots_.center(l * kCacheLineShorts + lane));
       }
     }
   }
 
-  // The upper bound of the center at a place: stored, or noted with its line until all are known.
-  void set_upper(std::int32_t r, int place, std::int32_t upper) {
-    if (groups_.group_size() == 1) return bounds_.set_upper(r, place, upper);
+  // The upper bound of the center at a slot: stored, or noted with its line until all are known.
+  void set_upper(std::int32_t r, int slot, std::int32_t upper) {
+    if (groups_.group_size() == 1) return bounds_.set_upper(r, slot, upper);
     for (Line& line : visited_) {
-      if (line.number == place / kCacheLineShorts) line.uppers[place % kCacheLineShorts] = upper;
+      if (line.number == slot / kCacheLineShorts) line.uppers[slot % kCacheLineShorts] = upper;
     }
   }
 
@@ -120,7 +120,7 @@ class ExactChoice {
 
   std::unique_ptr<NearTies> near_ties_;
   LineGroups groups_;
-  const Places& places_;
+  const Slots& slots_;
   ChunkBounds& bounds_;
   Visits& visits_;
   RowList this_row_{1};

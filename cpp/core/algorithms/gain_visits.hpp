@@ -70,7 +70,7 @@ class GainVisits {
   // 16 bits.
   static constexpr float kMostGained = 32000.0F;
 
-  int own_group(std::int32_t r) const { return groups_.of(bounds_.own_place(r)); }
+  int own_group(std::int32_t r) const { return groups_.of(bounds_.own_slot(r)); }
 
   // Calls use(r, sums) for these rows, with the sums of their products with a gain line.
   template <class Use>

@@ -99,7 +99,7 @@ class LineScan {
   std::int16_t& line_upper(std::int32_t r, int line) {
     return line_uppers_[index(r) * own_.size() + index(line)];
   }
-  int own_line(std::int32_t r) const { return bounds_.own_place(r) / kCacheLineShorts; }
+  int own_line(std::int32_t r) const { return bounds_.own_slot(r) / kCacheLineShorts; }
 
   // Lanes without a center have the lowest bounds of all, so they are never the largest.
   bool list_by_line_uppers(std::int32_t r) {

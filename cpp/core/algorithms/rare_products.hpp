@@ -29,7 +29,7 @@ class RareProducts {
       : packed_(packed),
         lists_(centers.sums().rare()),
         centers_(centers),
-        places_(lines.places()),
+        slots_(lines.slots()),
         products_(index(lines.count())) {
     for (int j = 0; j < centers.size(); ++j) sums_of_rows_ &= !centers.detached(j);
   }
@@ -87,8 +87,8 @@ class RareProducts {
 
   void add(std::int32_t r, int j, double product) {
     const auto cosine = static_cast<float>(product * centers_.scale(j) * kCosineUnits);
-    const int lane = places_.of(j) % kCacheLineShorts;
-    auto& of_line = products_[index(places_.of(j) / kCacheLineShorts)];
+    const int lane = slots_.of(j) % kCacheLineShorts;
+    auto& of_line = products_[index(slots_.of(j) / kCacheLineShorts)];
     // A center that has one rare feature of a row is likely to have the next one.
     if (!of_line.empty() && of_line.back().r == r && of_line.back().lane == lane) {
       of_line.back().value += cosine;
@@ -100,7 +100,7 @@ class RareProducts {
   const PackedRows& packed_;
   const RareLists& lists_;
   const Centers& centers_;
-  const Places& places_;
+  const Slots& slots_;
   bool sums_of_rows_ = true;  // every center is the sum of its rows
   std::int64_t begin_ = 0;
   std::vector<std::vector<Product>> products_;  // [line], in ascending order of rows

@@ -75,7 +75,7 @@ Work SieveAlgorithm::assign(const Rows& rows, Centers& centers, const Labels& la
   const FilterLines& lines = FilterLines::of(centers, packed.dense(), options.n_threads);
   const GroupGains* gains =
       by_gains(centers) ? &GroupGains::of(centers, !packed.nonnegative()) : nullptr;
-  aging_.add(centers, lines.places(), packed.nonnegative(), gains);
+  aging_.add(centers, lines.slots(), packed.nonnegative(), gains);
   const PassAging aging(aging_);
   SieveState state = state_;
   static_cast<Labels&>(state) = labels;

@@ -21,8 +21,8 @@
 // *Gains* (gain_visits.hpp). Rises and falls hold for any row. A sparse row whose bounds fail by
 // them visits gain lines first, which tell what this row can have gained or lost.
 //
-// *Places* (places.hpp). Where each center has a bound of its own, the centers that move most stand
-// in the same lines, and bounds follow when centers change places.
+// *Slots* (slots.hpp). Where each center has a bound of its own, the centers that move most stand
+// in the same lines, and bounds follow when centers change slots.
 //
 // *Sums wrap.* 16 bits hold [−4, 4). A pass leaves bounds from −2, that of a group without a center
 // to bound, to 1 and a little; no center moves further than 2 until the next pass. The bounds of a
@@ -70,9 +70,9 @@ class Sieve {
         groups_(aging.groups()),
         lines_(lines),
         visits_(packed, centers, lines),
-        bounds_(aging, lines.places(), state, most_rows(rows, options)),
+        bounds_(aging, lines.slots(), state, most_rows(rows, options)),
         scan_(rows, aging, bounds_, Visits::kAllWhereLikely, most_rows(rows, options), work),
-        exactly_(near_ties(rows, centers), groups_, lines.places(), bounds_, visits_),
+        exactly_(near_ties(rows, centers), groups_, lines.slots(), bounds_, visits_),
         best_(most_rows(rows, options)) {
     if (gains)
       gain_visits_.emplace(*gains, packed, aging, bounds_, visits_, most_rows(rows, options), work);
@@ -113,7 +113,7 @@ class Sieve {
   struct Best {
     float cosine = ChunkBounds::kBelowAll;  // of the best center, from the filter
     float upper = ChunkBounds::kBelowAll;   // bound on the cosine of the best center
-    std::int32_t place = 0;                 // of the best center
+    std::int32_t slot = 0;                  // of the best center
     // Bound on the cosines of the other centers of its group.
     std::int16_t group_upper = ChunkBounds::kBelowAll;
     // Whether a second center reaches the lower bound of the row. It is asked while bounds are not
@@ -204,7 +204,7 @@ class Sieve {
           }
           best.cosine = cosine;
           best.upper = upper;
-          best.place = line * kCacheLineShorts + lane;
+          best.slot = line * kCacheLineShorts + lane;
           if constexpr (!kOwnBounds) {
             LineCosines others = cosines[lane / kCacheLineShorts];
             others.set(lane % kCacheLineShorts, ChunkBounds::kBelowAll);
@@ -233,11 +233,10 @@ class Sieve {
   // another center, `exactly_` stores the bounds of both groups anew.
   void decide(std::int32_t r) {
     const Best& best = best_[index(r)];
-    bounds_.set_upper(r, groups_.of(best.place), best.group_upper);
+    bounds_.set_upper(r, groups_.of(best.slot), best.group_upper);
     const bool exact = best.near_tie && bounds_.any_reaches(r);
     work_.exact_decisions += exact;
-    bounds_.store(r,
-                  exact ? exactly_(begin_ + r, r, best.place) : lines_.places().center(best.place));
+    bounds_.store(r, exact ? exactly_(begin_ + r, r, best.slot) : lines_.slots().center(best.slot));
   }
 
   const PassAging& aging_;

@@ -44,7 +44,7 @@ class Centers {
   const std::vector<std::int64_t>& counts() const { return count_; }
   bool detached(int j) const { return states_[index(j)].detached; }
   // Whether a center has been placed: before, it has no direction.
-  bool placed(int j) const { return states_[index(j)].squared != 0; }
+  bool is_placed(int j) const { return states_[index(j)].squared != 0; }
 
   // Places a detached center: the integer vector with these entries and zeros elsewhere.
   void place(int j, const std::int32_t* features, const std::int64_t* values, std::int64_t size);

@@ -152,8 +152,9 @@ class SumChanges::Accumulator {
   template <class Use>
   void each_marked(const Use& use) {
     for (std::size_t octet = 0; octet < marks_.size(); ++octet) {
-      if (marks_[octet] != 0) use(octet);
+      if (marks_[octet] == 0) continue;
       marks_[octet] = 0;
+      use(octet);
     }
   }
 

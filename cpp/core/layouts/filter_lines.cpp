@@ -35,7 +35,7 @@ FilterLines::FilterLines(const Centers& centers, bool dense, int n_threads)
       line_size_(index((centers.n_frequent() + centers.n_frequent() % 2) * width_)),
       n_lines_((n_centers_ + kCacheLineShorts - 1) / kCacheLineShorts),
       longest_(longest(centers.n_frequent())),
-      places_(n_centers_),
+      slots_(n_centers_),
       numbers_(index(n_lines_) * line_size_),
       factor_(index(n_lines_) * kCacheLineShorts),
       offset_(factor_.size()),
@@ -49,7 +49,7 @@ FilterLines::FilterLines(const Centers& centers, bool dense, int n_threads)
   parallel_chunks(n_centers_, kCacheLineShorts, n_threads,
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto j = static_cast<int>(begin); j < static_cast<int>(end); ++j) {
-                      if (centers.placed(j)) placed(centers, j);
+                      if (centers.is_placed(j)) placed(centers, j);
                     }
                   });
 }
@@ -58,8 +58,8 @@ float FilterLines::center_error(int l, int n_lines) const {
   const int first = l * kCacheLineShorts;
   const int end = std::min(first + n_lines * kCacheLineShorts, n_centers_);
   double shortest = longest_;
-  for (int place = first; place < end; ++place) {
-    shortest = std::min(shortest, length_[index(places_.center(place))]);
+  for (int slot = first; slot < end; ++slot) {
+    shortest = std::min(shortest, length_[index(slots_.center(slot))]);
   }
   return static_cast<float>(kCosineUnits * center_filter_error(shortest));
 }
@@ -84,14 +84,14 @@ class FilterLines::Column {
 };
 
 FilterLines::Column FilterLines::column(int center) {
-  return {numbers_.data() + first_number(index(places_.of(center))), width_,
+  return {numbers_.data() + first_number(index(slots_.of(center))), width_,
           multiplier_[index(center)], dense_};
 }
 
-// Where the numbers of the center at a place begin.
-std::size_t FilterLines::first_number(std::size_t place) const {
-  const auto lane = static_cast<int>(place % kCacheLineShorts);
-  return place / kCacheLineShorts * line_size_ +
+// Where the numbers of the center at a slot begin.
+std::size_t FilterLines::first_number(std::size_t slot) const {
+  const auto lane = static_cast<int>(slot % kCacheLineShorts);
+  return slot / kCacheLineShorts * line_size_ +
          index(dense_ ? 2 * lane : line_position(lane, width_));
 }
 
@@ -162,7 +162,7 @@ bool FilterLines::follow_scale(const Centers& centers, int center) {
     length = 0.92 * length_limit(center, scale);
     multiplier = length * scale;
   }
-  factor_[index(places_.of(center))] =
+  factor_[index(slots_.of(center))] =
       static_cast<float>(kCosineUnits * scale / (kRowMultiplier * multiplier));
   return !keeps;
 }
@@ -173,22 +173,22 @@ double FilterLines::length_limit(int center, double scale) const {
   return std::min(longest_, kLargestNumber / (largest * scale));
 }
 
-// From time to time gives the centers that move most places side by side (places.hpp). Only where
+// From time to time gives the centers that move most slots side by side (slots.hpp). Only where
 // each center has a bound of its own: the bound of a group would have to become the largest of the
 // bounds of all centers that come into the group.
 void FilterLines::reorder(const Centers& centers, int n_threads) {
   if (dense_ || n_lines_ == 1) return;
   if (LineGroups(n_centers_, dense_).group_size() > 1) return;
   if (!by_movement_.due_after(centers.last_move())) return;
-  shift_to(places_.in_order(by_movement_.centers()), n_threads);
+  shift_to(slots_.in_order(by_movement_.centers()), n_threads);
 }
 
-// Gives the centers other places, in lines for sparse rows. What stands by center stays.
-void FilterLines::shift_to(const Places& places, int n_threads) {
-  auto shifts = places_.shifts_to(places);
+// Gives the centers other slots, in lines for sparse rows. What stands by center stays.
+void FilterLines::shift_to(const Slots& slots, int n_threads) {
+  auto shifts = slots_.shifts_to(slots);
   std::vector<float> factors(shifts.size());
   take_shifts(shifts, factor_.data(), factors.data());
-  for (Places::Shift& shift : shifts) shift = {first_number(shift.from), first_number(shift.to)};
+  for (Slots::Shift& shift : shifts) shift = {first_number(shift.from), first_number(shift.to)};
   const auto n_features = static_cast<std::int64_t>(line_size_) / width_;
   parallel_chunks(n_features, 1024, n_threads, [&](int, std::int64_t begin, std::int64_t end) {
     std::vector<std::int16_t> scratch(shifts.size());
@@ -196,7 +196,7 @@ void FilterLines::shift_to(const Places& places, int n_threads) {
       take_shifts(shifts, numbers_.data() + f * width_, scratch.data());
     }
   });
-  places_ = places;
+  slots_ = slots;
 }
 
 }  // namespace arcmeans

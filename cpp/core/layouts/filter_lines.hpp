@@ -19,7 +19,7 @@
 
 #include "core/bounds/bounds.hpp"
 #include "core/centers/centers.hpp"
-#include "core/layouts/places.hpp"
+#include "core/layouts/slots.hpp"
 #include "core/support/buffer.hpp"
 #include "core/support/index.hpp"
 #include "core/support/simd.hpp"
@@ -44,7 +44,7 @@ class FilterLines final : public CenterWatcher {
   // sparse rows.
   int width() const { return width_; }
   // Which center stands in which lane of which line.
-  const Places& places() const { return places_; }
+  const Slots& slots() const { return slots_; }
   // How many lanes of a line, or of several lines, hold a center: the first ones do.
   int used(int l, int n_lines = 1) const {
     return std::min(n_centers_ - l * kCacheLineShorts, n_lines * kCacheLineShorts);
@@ -73,8 +73,8 @@ class FilterLines final : public CenterWatcher {
   void find_largest(const Centers& centers, int center);
   double length_limit(int center, double scale) const;
   void reorder(const Centers& centers, int n_threads);
-  void shift_to(const Places& places, int n_threads);
-  std::size_t first_number(std::size_t place) const;
+  void shift_to(const Slots& slots, int n_threads);
+  std::size_t first_number(std::size_t slot) const;
 
   int n_centers_;
   bool dense_;
@@ -82,9 +82,9 @@ class FilterLines final : public CenterWatcher {
   std::size_t line_size_;
   int n_lines_;
   double longest_;  // that any center may be
-  Places places_;
+  Slots slots_;
   Buffer<std::int16_t> numbers_;
-  // By place.
+  // By slot.
   Buffer<float> factor_;
   Buffer<float> offset_;
   // By center.

@@ -1,5 +1,5 @@
 // Groups of the centers of a filter line, for bounds that several centers share. A group consists
-// of places in the filter lines (places.hpp), not of numbers of centers.
+// of slots in the filter lines (slots.hpp), not of numbers of centers.
 //
 // The more centers there are, the more of them share a bound: up to 1024 centers the bounds of a
 // row fill one cache line. For sparse rows, whose visits cost more, up to 128 centers have a bound
@@ -26,9 +26,7 @@ class LineGroups {
 
   // How many groups a line has.
   int per_line() const { return 1 << bits_; }
-  int of(int place) const {
-    return (place / kCacheLineShorts << bits_) + (place & (per_line() - 1));
-  }
+  int of(int slot) const { return (slot / kCacheLineShorts << bits_) + (slot & (per_line() - 1)); }
   int line(int group) const { return group >> bits_; }
   int n_lines() const { return n_lines_; }
   int count() const { return n_lines() << bits_; }

@@ -43,7 +43,7 @@ class Panels final : public CenterWatcher {
 
   explicit Panels(const Centers& centers) : Panels(centers.size(), centers.n_features()) {
     for (int j = 0; j < centers.size(); ++j) {
-      if (centers.placed(j)) placed(centers, j);
+      if (centers.is_placed(j)) placed(centers, j);
     }
   }
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/layouts/line_groups.hpp"
-#include "core/layouts/places.hpp"
+#include "core/layouts/slots.hpp"
 #include "core/moves/group_gains.hpp"
 #include "core/support/index.hpp"
 
@@ -32,10 +32,10 @@ struct BoundAging {
   // By group the sum of its rises, by center the sum of its falls. The rise of a group in one move
   // is the largest rise of its centers.
   std::vector<double> rises, falls;
-  // The places of the centers after the last move, and the shifts that lead there from the places
+  // The slots of the centers after the last move, and the shifts that lead there from the slots
   // before it. Where centers share bounds there are no shifts.
-  Places places;
-  std::vector<Places::Shift> shifts;
+  Slots slots;
+  std::vector<Slots::Shift> shifts;
   // Whether the gain lines tell of the last move. Then each row gets back the part of the last rise
   // and fall that is more than its own gain and loss:
   //   (rise − slack) − (what the gain line says + stretch · cosine).
@@ -47,25 +47,25 @@ struct BoundAging {
       : groups(n_centers, dense),
         rises(index(groups.count())),
         falls(index(n_centers)),
-        places(n_centers),
+        slots(n_centers),
         rises_less_slack(rises.size()),
         gain_stretches(rises.size()),
         last_falls(falls.size()),
         falls_less_slack(falls.size()),
         loss_stretches(falls.size()) {}
 
-  // Adds the last move. `places_after` are the places after it; `gains` may be null.
-  void add(const Centers& centers, const Places& places_after, bool nonnegative,
+  // Adds the last move. `slots_after` are the slots after it; `gains` may be null.
+  void add(const Centers& centers, const Slots& slots_after, bool nonnegative,
            const GroupGains* gains) {
     told = gains && gains->known();
-    shifts = places.shifts_to(places_after);
-    places = places_after;
+    shifts = slots.shifts_to(slots_after);
+    slots = slots_after;
     std::vector<double> scratch(shifts.size());
     take_shifts(shifts, rises.data(), scratch.data());
     std::vector<double> largest_rise(rises.size()), largest_slack(rises.size());
     std::fill(gain_stretches.begin(), gain_stretches.end(), 0.0);
     for (int j = 0; j < centers.size(); ++j) {
-      const std::size_t c = index(j), group = index(groups.of(places.of(j)));
+      const std::size_t c = index(j), group = index(groups.of(slots.of(j)));
       const double rise = centers.last_move(j).rise(nonnegative);
       const double fall = centers.last_move(j).fall(nonnegative);
       const GroupGains::LeftOut gain = told ? gains->left_out_of_gain(j) : GroupGains::LeftOut{};
@@ -118,7 +118,7 @@ class PassAging {
 
   const LineGroups& groups() const { return groups_; }
   // Upper bounds follow the centers by these shifts, before they are read.
-  const std::vector<Places::Shift>& shifts() const { return shifts_; }
+  const std::vector<Slots::Shift>& shifts() const { return shifts_; }
 
   // --- Of the last move: what a row may get back (BoundAging).
 
@@ -203,7 +203,7 @@ class PassAging {
   };
 
   LineGroups groups_;
-  std::vector<Places::Shift> shifts_;
+  std::vector<Slots::Shift> shifts_;
   Sums<std::int16_t> rises_;  // by group, padded to whole blocks of bounds
   Sums<std::int32_t> falls_;  // by center
   bool told_;

@@ -18,7 +18,7 @@ from .vectorizer import Pruning, TextVectorizer
 SNIPPET = 300
 """Characters of a text that are kept to show it by."""
 LISTED = 20
-"""Problems named before the rest is only counted; without --skip-errors reading ends there."""
+"""Faults named before the rest is only counted; without --skip-errors reading ends there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TextOptions:
 
 
 @dataclass
-class Problems:
+class Faults:
     """What could not be read."""
 
     skip: bool
@@ -78,18 +78,18 @@ class TextSource:
     """A file or folder that holds documents."""
 
     name: str
-    read: Callable[[Problems, Advance], Iterator[Document]]
+    read: Callable[[Faults, Advance], Iterator[Document]]
     total: float | None
     """Bytes or files in all; None where nobody knows."""
     unit: str
-    problems: Problems
+    faults: Faults
     matrix = None
 
     def documents(self, advance: Advance = lambda done: None) -> Iterator[Document]:
         """All documents; at their end an error if some could not be read."""
-        for document in self.read(self.problems, advance):
+        for document in self.read(self.faults, advance):
             yield Document(clean(document.id), clean(document.text))
-        self.problems.check()
+        self.faults.check()
 
     def read_all(
         self, console: Console, new_vectorizer: Callable[[], TextVectorizer], pruning: Pruning
@@ -122,8 +122,8 @@ class TextSource:
         self._tell_skipped(console)
 
     def _tell_skipped(self, console: Console) -> None:
-        if self.problems.found:
-            console.warn(self.problems.summary())
+        if self.faults.found:
+            console.warn(self.faults.summary())
 
 
 def _noted(

@@ -22,7 +22,7 @@ from .decoding import (
     undecodable,
     without_mark,
 )
-from .documents import Advance, Document, Problems, TextOptions, TextSource, column, listed
+from .documents import Advance, Document, Faults, TextOptions, TextSource, column, listed
 
 
 def lines(path: Path | None, options: TextOptions) -> TextSource:
@@ -50,7 +50,7 @@ def json_lines(path: Path, options: TextOptions) -> TextSource:
                 text = _text_of(record, key)
                 name = str(number) if options.id is None else str(_value_of(record, options.id))
             except (ValueError, RecursionError) as error:
-                file.problem(number, f"{error}")
+                file.fault(number, f"{error}")
                 continue
             yield Document(name, text)
 
@@ -79,13 +79,13 @@ def table(path: Path, options: TextOptions, delimiter: str) -> TextSource:
             except StopIteration:
                 return
             except csv.Error as error:
-                file.problem(file.number, f"record {number} is not CSV ({error})")
+                file.fault(file.number, f"record {number} is not CSV ({error})")
                 continue
             if not record:  # a blank line
                 continue
             if len(record) != len(header):
                 columns = f"{len(record)} fields, but the header has {len(header)}"
-                file.problem(file.number, f"record {number} has {columns}")
+                file.fault(file.number, f"record {number} has {columns}")
                 continue
             yield Document(str(number) if name is None else record[name], record[text])
 
@@ -115,14 +115,14 @@ def _text_of(record: Any, key: str) -> str:
 
 
 class Lines:
-    """The lines of a file with their numbers; lines that cannot be decoded become problems."""
+    """The lines of a file with their numbers; lines that cannot be decoded become faults."""
 
-    def __init__(self, name: str, file: BinaryIO, options: TextOptions, problems: Problems) -> None:
+    def __init__(self, name: str, file: BinaryIO, options: TextOptions, faults: Faults) -> None:
         self.name, self.number = name, 0
-        self._file, self._encoding, self._problems = file, options.encoding, problems
+        self._file, self._encoding, self._faults = file, options.encoding, faults
 
-    def problem(self, number: int, why: str) -> None:
-        self._problems.add(f"{self.name}, line {number}", why)
+    def fault(self, number: int, why: str) -> None:
+        self._faults.add(f"{self.name}, line {number}", why)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         if not by_lines(self._encoding):
@@ -133,7 +133,7 @@ class Lines:
             try:
                 yield self.number, self._line(raw)
             except UnicodeDecodeError as error:
-                self.problem(self.number, undecodable(error, error.start))
+                self.fault(self.number, undecodable(error, error.start))
 
     def _line(self, raw: bytes) -> str:
         """The text of a line. A binary file ends the reading, whatever lines there are in it."""
@@ -170,11 +170,11 @@ def _line_source(
         with open(path, "rb") as file:  # a missing file, a folder: errors that name it
             total = os.fstat(file.fileno()).st_size or None
 
-    def documents(problems: Problems, advance: Advance) -> Iterator[Document]:
+    def documents(faults: Faults, advance: Advance) -> Iterator[Document]:
         file = sys.stdin.buffer if path is None else opened(path)
         raw = getattr(file, "fileobj", None) or file
         try:
-            for i, document in enumerate(read(Lines(name, file, options, problems))):
+            for i, document in enumerate(read(Lines(name, file, options, faults))):
                 if i % 64 == 0:
                     advance(i if total is None else raw.tell())
                 yield document
@@ -184,5 +184,5 @@ def _line_source(
             if path is not None:
                 file.close()
 
-    problems = Problems(options.skip_errors)
-    return TextSource(name, documents, total, "bytes" if total else "lines", problems)
+    faults = Faults(options.skip_errors)
+    return TextSource(name, documents, total, "bytes" if total else "lines", faults)

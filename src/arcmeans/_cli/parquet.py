@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .console import UserError
-from .documents import Advance, Document, Problems, TextOptions, TextSource, column
+from .documents import Advance, Document, Faults, TextOptions, TextSource, column
 
 PARQUET_ROWS = 1024
 """Rows of a batch."""
@@ -38,7 +38,7 @@ def parquet_file(path: Path, options: TextOptions) -> TextSource:
         raise UserError(f"{path}: column {text!r} holds {kinds[text]}, not text.")
     columns = [text] if options.id is None else [text, names[column(str(path), names, options.id)]]
 
-    def read(problems: Problems, advance: Advance) -> Iterator[Document]:
+    def read(faults: Faults, advance: Advance) -> Iterator[Document]:
         number = 0
         try:
             with closing(reader.ParquetFile(path)) as file:
@@ -52,7 +52,7 @@ def parquet_file(path: Path, options: TextOptions) -> TextSource:
         except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise UserError(f"{path}: damaged after row {number} ({error})") from error
 
-    return TextSource(str(path), read, rows, "rows", Problems(options.skip_errors))
+    return TextSource(str(path), read, rows, "rows", Faults(options.skip_errors))
 
 
 def _is_text(types: Any, kind: Any) -> bool:

@@ -8,36 +8,36 @@ from pathlib import Path
 
 from .console import UserError
 from .decoding import NotTextError, decoded, opened, reason
-from .documents import Advance, Document, Problems, TextOptions, TextSource
+from .documents import Advance, Document, Faults, TextOptions, TextSource
 
 
 def folder(path: Path, options: TextOptions) -> TextSource:
     """Every file below a folder is a document; what begins with a dot is left out."""
-    problems = Problems(options.skip_errors)
+    faults = Faults(options.skip_errors)
     files: list[Path] = []
 
     def unreadable(error: OSError) -> None:
-        problems.add(str(error.filename), str(error.strerror))
+        faults.add(str(error.filename), str(error.strerror))
 
     for place, folders, names in os.walk(path, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         files += (Path(place, name) for name in sorted(names) if not name.startswith("."))
     if not files:
-        problems.check()
+        faults.check()
         raise UserError(f"{path}: the folder holds no files (those that begin with a dot aside).")
 
-    def read(problems: Problems, advance: Advance) -> Iterator[Document]:
+    def read(faults: Faults, advance: Advance) -> Iterator[Document]:
         for done, file in enumerate(files):
             advance(done)
             try:
                 with opened(file) as raw:
                     text = decoded(raw.read(), options.encoding)
             except (OSError, EOFError, zlib.error, NotTextError) as error:
-                problems.add(str(file), reason(error))
+                faults.add(str(file), reason(error))
                 continue
             yield Document(str(file.relative_to(path)), text)
 
-    return TextSource(str(path), read, len(files), "files", problems)
+    return TextSource(str(path), read, len(files), "files", faults)
 
 
 def stop_word_file(path: Path, encoding: str) -> list[str]:

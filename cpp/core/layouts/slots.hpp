@@ -1,5 +1,5 @@
-// The place of each center in the filter lines: a permutation of the centers. Filter line l holds
-// the places from 32·l on.
+// The slot of each center in the filter lines: a permutation of the centers. Filter line l holds
+// the slots from 32·l on.
 //
 // The bounds of a row fail first for the centers that move most. If those centers stand side by
 // side in few filter lines, a row visits fewer lines: a fifth less on arXiv at k = 100.
@@ -16,16 +16,16 @@
 
 namespace arcmeans {
 
-class Places {
+class Slots {
  public:
-  explicit Places(int n_centers) : of_(index(n_centers)) {
+  explicit Slots(int n_centers) : of_(index(n_centers)) {
     std::iota(of_.begin(), of_.end(), 0);
     centers_ = of_;
   }
 
-  // The places with these centers line by line; a center that stays in its line stays in its place.
-  Places in_order(const std::vector<int>& centers) const {
-    Places places(*this);
+  // The slots with these centers line by line; a center that stays in its line stays in its slot.
+  Slots in_order(const std::vector<int>& centers) const {
+    Slots slots(*this);
     std::vector<int> come;
     for (int first = 0; first < size(); first += kCacheLineShorts) {
       const int end = std::min(first + kCacheLineShorts, size());
@@ -33,57 +33,57 @@ class Places {
       come.clear();
       for (int rank = first; rank < end; ++rank) {
         const int center = centers[index(rank)];
-        const int place = of(center);
-        if (place >= first && place < end) {
-          stays[index(place - first)] = true;
+        const int slot = of(center);
+        if (slot >= first && slot < end) {
+          stays[index(slot - first)] = true;
         } else {
           come.push_back(center);
         }
       }
-      for (int place = first; !come.empty(); ++place) {
-        if (stays[index(place - first)]) continue;
-        places.set(come.back(), place);
+      for (int slot = first; !come.empty(); ++slot) {
+        if (stays[index(slot - first)]) continue;
+        slots.set(come.back(), slot);
         come.pop_back();
       }
     }
-    return places;
+    return slots;
   }
 
   int size() const { return static_cast<int>(centers_.size()); }
   const std::vector<int>& of_all() const { return of_; }
   int of(int center) const { return of_[index(center)]; }
-  int center(int place) const { return centers_[index(place)]; }
+  int center(int slot) const { return centers_[index(slot)]; }
 
-  // For each center that has another place in `there`: its place here and its place there.
+  // For each center that has another slot in `there`: its slot here and its slot there.
   struct Shift {
     std::size_t from, to;
   };
-  std::vector<Shift> shifts_to(const Places& there) const {
+  std::vector<Shift> shifts_to(const Slots& there) const {
     std::vector<Shift> shifts;
-    for (std::size_t place = 0; place < centers_.size(); ++place) {
-      const auto from = index(of(there.center(static_cast<int>(place))));
-      if (from != place) shifts.push_back({from, place});
+    for (std::size_t slot = 0; slot < centers_.size(); ++slot) {
+      const auto from = index(of(there.center(static_cast<int>(slot))));
+      if (from != slot) shifts.push_back({from, slot});
     }
     return shifts;
   }
 
  private:
-  void set(int center, int place) {
-    centers_[index(place)] = center;
-    of_[index(center)] = place;
+  void set(int center, int slot) {
+    centers_[index(slot)] = center;
+    of_[index(center)] = slot;
   }
 
   std::vector<int> centers_;
   std::vector<int> of_;
 };
 
-// Says when centers change places, and in which order they stand then. The bounds of all rows have
-// to follow, so centers change places after 4 moves, 6, 9, 13 and so on.
+// Says when centers change slots, and in which order they stand then. The bounds of all rows have
+// to follow, so centers change slots after 4 moves, 6, 9, 13 and so on.
 class OrderByMovement {
  public:
   explicit OrderByMovement(int n_centers) : lately_(index(n_centers)) {}
 
-  // Takes the next move into account. True if centers are to change places after it.
+  // Takes the next move into account. True if centers are to change slots after it.
   bool due_after(const std::vector<CenterMove>& moves) {
     for (std::size_t j = 0; j < lately_.size(); ++j) {
       lately_[j] = kKept * lately_[j] + moves[j].chord;
@@ -110,9 +110,9 @@ class OrderByMovement {
   int next_ = 4;
 };
 
-// Shifts numbers that stand by place; `scratch` has room for one number a shift.
+// Shifts numbers that stand by slot; `scratch` has room for one number a shift.
 template <class Number>
-void take_shifts(const std::vector<Places::Shift>& shifts, Number* numbers, Number* scratch) {
+void take_shifts(const std::vector<Slots::Shift>& shifts, Number* numbers, Number* scratch) {
   for (std::size_t s = 0; s < shifts.size(); ++s) scratch[s] = numbers[shifts[s].from];
   for (std::size_t s = 0; s < shifts.size(); ++s) numbers[shifts[s].to] = scratch[s];
 }
