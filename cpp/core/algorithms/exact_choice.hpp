@@ -32,7 +32,7 @@ class ExactChoice {
         visits_(visits) {}
 
   // The label of row `r` of the chunk, which is row `i` of all. The center at slot `first` has the
-  // highest filter cosine, and is left out of the bound of its group.
+  // highest filter cosine. The bound of its group does not cover it yet.
   std::int32_t operator()(std::int64_t i, std::int32_t r, int first) {
     candidates_.clear();
     visited_.clear();
@@ -43,7 +43,7 @@ class ExactChoice {
     }
     std::sort(candidates_.begin(), candidates_.end());
     // sim64 is within e of the cosine, and the sim64 of a later pass is too: 2e, and e to spare for
-    // the arithmetic here. 2⁻²⁴ is for the lower bound, which is rounded to float.
+    // the arithmetic here. 2⁻²⁴ is for rounding the lower bound to float.
     const double error = 3.0 * near_ties_->error(i) + 0x1p-24;
     const Choice best = near_ties_->choose(i, candidates_, [&](int j, double similarity) {
       set_upper(r, slots_.of(j),

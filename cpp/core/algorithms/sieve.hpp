@@ -24,9 +24,10 @@
 // *Slots* (slots.hpp). Where each center has a bound of its own, the centers that move most stand
 // in the same lines, and bounds follow when centers change slots.
 //
-// *Sums wrap.* 16 bits hold [−4, 4). A pass leaves bounds from −2, that of a group without a center
-// to bound, to 1 and a little; no center moves further than 2 until the next pass. The bounds of a
-// row of which nothing is known are not looked at.
+// *Stored bounds wrap.* 16 bits hold cosines in [−4, 4). After a pass every bound is at least −2
+// (the bound of a group that has no center but the own one) and little more than 1, and no center
+// moves further than 2 until the next pass. The bounds of a row of which nothing is known are not
+// looked at.
 //
 // What has to stay true: a row is decided only after visits, to all lines or to its own line and
 // all that reach. So every bound that changes what it stands for is renewed: in particular that of
@@ -125,7 +126,7 @@ class Sieve {
     return index(std::min(options.rows_at_a_time(), rows.n_rows));
   }
 
-  // Visits all lines from one on, as many at a time as one visit takes.
+  // Visits all lines from `line` on, as many at a time as one visit takes.
   template <int kLines = kMostLines>
   void visit_all(const RowList& rows, int line = 0) {
     for (; line + kLines <= groups_.n_lines(); line += kLines) visit_line<kLines>(line, rows);
@@ -157,7 +158,8 @@ class Sieve {
   // For lines of `kGroups` groups: takes the cosines of each row into its bounds and its best.
   template <int kGroups, int kLines>
   void take_lines(int line, const RowList& rows) {
-    // Each center has a bound of its own, and only then may lanes of a line be missing.
+    // Each center has a bound of its own. Only then are there so few centers that a line may be
+    // narrow.
     constexpr bool kOwnBounds = kGroups == kCacheLineShorts;
     // Held here: they are looked up for every row, and a call would have the sums leave the
     // registers.

@@ -10,8 +10,9 @@
 // algorithm, for most of that is in features that a short row does not have. A walk over the
 // entries of the row adds up gain + loss of its features (feature_gains.hpp), at a few nanoseconds
 // a row; and both numbers are multiplied by a ratio of scales, after the move to before it: own(i)
-// by that of its center, others(i) by the largest. While others(i) < own(i) the row keeps its
-// label. Else it goes through the panels like in `lloyd`. Memory: 8 bytes a row.
+// by that of its center, others(i) by the largest. While others(i) is below own(i), by so much that
+// sim64 agrees (`least_gap_`), the row keeps its label. Else it goes through the panels like in
+// `lloyd`. Memory: 8 bytes a row.
 //
 // What has to stay true: others(i) ≥ 0 after a visit, or the largest ratio would not be the one
 // that counts; both numbers rounded so that own(i) − others(i) stays a bound.
@@ -177,9 +178,9 @@ class Tally {
     }
   };
 
-  // Labels a row that was visited and begins its numbers. The margin is more than float32
-  // similarities and sim64 differ by, and leaves as much again: more than sim64 differs from the
-  // cosine, and these sums are rounded.
+  // Labels a row that was visited and begins its numbers. The margin is twice what a float32
+  // similarity and sim64 may differ by: once for that, once for what sim64 and the cosine may
+  // differ by and for the rounding of the sums below.
   void label(std::int64_t i, Top top) {
     if (top.similarity == 0.0F && panels_.share_no_feature(rows_.row(i))) {
       ++work_.exact_decisions;

@@ -5,8 +5,8 @@
 // others, and for each group a bound ≤ the angles to its centers, the own center left out. A row
 // with other(i) above own(i), by so much that sim64 agrees, keeps its label: that costs one
 // addition and one subtraction. Where the test fails, own(i) is made tight; where it still fails,
-// the groups whose bounds are within the limit of the row are visited, each by one visit to its
-// strips, and their bounds are found anew.
+// the groups whose bounds are within the limit of the row are visited, each strip by one visit, and
+// their bounds are found anew.
 //
 // A group bound is stored as bound + all movement of the group so far, and read as that minus all
 // movement by then: bounds that are not read cost nothing. What has to stay true: every center but
@@ -14,7 +14,7 @@
 //
 // The third filter of the paper, a test for each center of a group by its own movement, is left
 // out: the center of a group that moved most never passes it, so its strip is visited anyway, and
-// the fifteen others of the strip come with it at no cost.
+// the fifteen other centers of that strip come with it at no cost.
 // Memory: 16 + 4·(number of groups) bytes a row, and a copy of the centers (center_groups.hpp).
 #include "core/algorithms/yinyang.hpp"
 

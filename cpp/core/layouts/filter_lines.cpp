@@ -13,8 +13,8 @@ namespace {
 constexpr double kLargestNumber = 32767.0;  // in 16 bits
 
 // The length limit of all centers. By Cauchy–Schwarz a sum of products is at most
-// (kRowMultiplier + ½√n)·(length + ½√n), with ½ for each rounding, and has to stay below 2³¹. Up to
-// five million features the limit is 60000.
+// (kRowMultiplier + ½√n)·(length + ½√n), with ½ for each rounding. It has to stay below 2³¹, and
+// 0x1.fp30 leaves 3 % to spare. Up to five million features the limit is 60000.
 double longest(std::int32_t n_features) {
   const double half_root = 0.5 * std::sqrt(static_cast<double>(n_features));
   return std::min(60000.0, 0x1.fp30 / (kRowMultiplier + half_root) - half_root);
@@ -154,8 +154,9 @@ bool FilterLines::follow_scale(const Centers& centers, int center) {
   double& length = length_[index(center)];
   const double limit = length_limit(center, scale);
   length = multiplier / scale;
-  // No entry of a unit vector is above 1, so a limit below kLargestNumber comes from `largest_`
-  // that has become too large.
+  // A limit below kLargestNumber comes from `largest_`, which only grows from move to move: no
+  // entry of a unit vector is above 1. Then the center gets a multiplier by its largest number of
+  // now.
   const bool keeps = length <= limit && length >= 0.7 * std::max(limit, kLargestNumber);
   if (!keeps) {
     if (limit < longest_) find_largest(centers, center);

@@ -2,8 +2,9 @@
 
 ``MemoryPlace`` makes one over all rows. The engines over rows on disk (``disk.py``) and on a
 cluster (``dask/``) have one for each part. Such a part is in memory only while its engine works on
-it, between ``hold_rows`` and ``release_rows``; labels and row state stay. ``labels`` and
-``previous_labels`` always belong to one pass: the sum changes are what differs between them.
+it, between ``hold_rows`` and ``release_rows``; labels and row state stay. After a pass ``labels``
+are the labels that it found and ``previous_labels`` those before it: the sum changes follow from
+the rows in which they differ.
 """
 
 from abc import ABC, abstractmethod
