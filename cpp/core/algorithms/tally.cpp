@@ -52,8 +52,8 @@ constexpr double kMostProducts = 2200.0;
 extern constinit const AlgorithmRecord kTally = {
     .name = "tally",
     .keeps =
-        "of each row a lower bound on the own center and one upper bound on all others, both in "
-        "float32; of each feature what the last move did in it",
+        "of each row an upper bound on all others and by how much the own center is above it, both "
+        "in float32; of each feature what the last move did in it",
     .wins = "short sparse rows and few clusters: up to 22 entries, and entries · k up to 2200",
     .row_state = TallyAlgorithm::row_state,
     .other_bytes = [](const Problem& problem) { return 4 * std::int64_t{problem.n_features}; },
