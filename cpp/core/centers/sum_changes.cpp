@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "core/support/index.hpp"
@@ -82,7 +83,7 @@ class SumChanges::Accumulator {
  public:
   explicit Accumulator(std::int32_t n_features)
       : sums_((index(n_features) + kOctet - 1) / kOctet * kOctet),
-        marks_(sums_.size() / kOctet),
+        marks_((sums_.size() / kOctet + kMarksAtOnce - 1) / kMarksAtOnce * kMarksAtOnce),
         features_(sums_.size()),
         values_(sums_.size()) {}
 
@@ -138,7 +139,7 @@ class SumChanges::Accumulator {
       for (std::int64_t e = 0; e < row.size; ++e) {
         sums[e] += to_fixed(static_cast<double>(row.values[e]));
       }
-      std::ranges::fill(marks_, 1);
+      std::fill_n(marks_.begin(), sums_.size() / kOctet, 1);
     } else {
       for (std::int64_t e = 0; e < row.size; ++e) {
         const auto feature = index(row.feature(e));
@@ -148,17 +149,25 @@ class SumChanges::Accumulator {
     }
   }
 
-  // Calls use(octet) for every mark, and takes the marks away.
+  // Calls use(octet) for every mark, and takes the marks away. Late in a run, and with many
+  // clusters for the rows, few are set: eight are read as one number, whose lowest byte is the
+  // first mark.
   template <class Use>
   void each_marked(const Use& use) {
-    for (std::size_t octet = 0; octet < marks_.size(); ++octet) {
-      if (marks_[octet] == 0) continue;
-      marks_[octet] = 0;
-      use(octet);
+    for (std::size_t first = 0; first < marks_.size(); first += kMarksAtOnce) {
+      std::uint64_t marks;
+      static_assert(sizeof marks == kMarksAtOnce && std::endian::native == std::endian::little);
+      std::memcpy(&marks, marks_.data() + first, sizeof marks);
+      if (marks == 0) continue;
+      std::memset(marks_.data() + first, 0, sizeof marks);
+      for (; marks != 0; marks &= marks - 1) {
+        use(first + index(std::countr_zero(marks)) / 8);
+      }
     }
   }
 
   static constexpr std::size_t kOctet = 8;
+  static constexpr std::size_t kMarksAtOnce = 8;
   std::vector<std::int64_t> sums_;  // by feature
   std::vector<char> marks_;         // by octet: 0 or 1
   // Room for the sums that are handed over.
