@@ -42,7 +42,7 @@ demo: $(VENV)/.built
 # On two processes: hardly any test keeps a second core busy.
 PYTEST := -m pytest -n 2 --dist worksteal
 
-test: $(VENV)/.built core-tests browser
+test: $(VENV)/.built $(VENV)/.test-tools core-tests browser
 	$(PY) $(PYTEST) $(ARGS)
 
 # The core by itself (cpp/tests), compiled in the folder of the development build.
@@ -50,21 +50,21 @@ core-tests: $(VENV)/.built
 	@$(VENV)/bin/cmake --build $(BUILD_DIR) --target core_tests
 	@$(VENV)/bin/ctest --test-dir $(BUILD_DIR) --output-on-failure
 
-bench: $(VENV)/.built
+bench: $(VENV)/.built $(VENV)/.test-tools
 	$(PY) -m benchmarks $(or $(ARGS),targets)
 
 # faiss is a peer for dense rows where it can be installed.
-bench-full: $(VENV)/.built
+bench-full: $(VENV)/.built $(VENV)/.test-tools
 	-$(PY) $(PIP) --group bench
 	$(PY) -m benchmarks --full $(ARGS)
 
-reproduce-small: $(VENV)/.built
+reproduce-small: $(VENV)/.built $(VENV)/.test-tools
 	$(PY) -m experiments --small --out results/small $(ARGS)
 
 # The page docs/reproduction.md, on the files of counts it names, which have to be in the folder DATA.
 # What is in docs/reproduction/ is not run again.
 ACL := acl_author_volume.npz
-reproduce: $(VENV)/.built
+reproduce: $(VENV)/.built $(VENV)/.test-tools
 	$(PY) -m experiments --repeats 3 --out docs/reproduction --page docs/reproduction.md --data \
 	  '$(DATA)/20news.npz=20 Newsgroups' \
 	  '$(DATA)/got_fandom.npz=Game of Thrones Wiki for Simpsons Wiki' \
@@ -119,10 +119,14 @@ endef
 	$(check_machine)
 	$(PYTHON) -m venv $*
 	$*/bin/python $(PIP) --upgrade 'pip>=25.1'
-	$*/bin/python $(PIP) --group build --group test
+	$*/bin/python $(PIP) --group build
 	@touch $@
 
-$(VENV)/.linters: $(VENV)/.tools
+%/.test-tools: %/.tools
+	$*/bin/python $(PIP) --group test
+	@touch $@
+
+$(VENV)/.linters: $(VENV)/.test-tools
 	$(PY) $(PIP) --group lint
 	@touch $@
 
@@ -182,9 +186,9 @@ OLDEST := 'scikit-learn==1.6.0; python_version<"3.14"' 'scikit-learn==1.7.2; pyt
   'pandas==2.2.3; python_version<"3.14"' 'pandas==2.3.3; python_version>="3.14"' \
   'pyarrow==15.0.2; python_version<"3.13"' \
   'safetensors==0.4.3' 'click==8.1.7' 'rich==13.7.0' 'pytest<9'
-.SECONDARY: .venv-oldest/.tools
+.SECONDARY: .venv-oldest/.tools .venv-oldest/.test-tools
 
-.venv-oldest/.built: .venv-oldest/.tools $(CORE)
+.venv-oldest/.built: .venv-oldest/.test-tools $(CORE)
 	.venv-oldest/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/oldest -e . $(OLDEST)
 	@touch $@
 
@@ -195,13 +199,13 @@ test-oldest: .venv-oldest/.built browser
 # libraries are loaded ahead of it; libstdc++ too, or exceptions are not followed. Capturing is left
 # to Python's level: a report written just before the end must not be lost.
 
-.SECONDARY: .venv-asan/.tools .venv-tsan/.tools
+.SECONDARY: $(foreach name,asan tsan,.venv-$(name)/.tools .venv-$(name)/.test-tools)
 SANITIZED := -m pytest --capture=sys --timeout=1800 -p no:cacheprovider
 library = $(shell $(CXX) -print-file-name=$(1))
 
 .venv-asan/.built: SANITIZERS := address,undefined
 .venv-tsan/.built: SANITIZERS := thread
-.venv-asan/.built .venv-tsan/.built: .venv-%/.built: .venv-%/.tools $(CORE)
+.venv-asan/.built .venv-tsan/.built: .venv-%/.built: .venv-%/.test-tools $(CORE)
 	.venv-$*/bin/python $(PIP) --no-build-isolation -Cbuild-dir=build/$* \
 	  -Ccmake.build-type=RelWithDebInfo -Ccmake.define.ARCMEANS_SANITIZE=$(SANITIZERS) \
 	  -Ccmake.define.CMAKE_CXX_FLAGS=-fno-sanitize-recover=all -e .
