@@ -12,8 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from arcmeans import SphericalKMeans, _core
-from arcmeans._algorithms.options import EngineOptions
 from arcmeans._engines.protocol import Place
+from arcmeans._run.restarts import Plan
+from arcmeans._run.starts import Start
 from arcmeans._support.progress import Progress
 from benchmarks.machine import processor
 
@@ -212,9 +213,9 @@ class _Model(SphericalKMeans):
 
     hamerly_update = "tight"
 
-    def _engine_options(self, place: Place, n_threads: int) -> EngineOptions:
-        options = super()._engine_options(place, n_threads)
-        return replace(options, hamerly_update=self.hamerly_update)
+    def _plan(self, place: Place, start: Start, n_threads: int) -> Plan:
+        plan = super()._plan(place, start, n_threads)
+        return replace(plan, options=replace(plan.options, hamerly_update=self.hamerly_update))
 
 
 def setting_of(fit: Fit) -> Setting:
