@@ -3,8 +3,9 @@
 // center is left out of its group. Each thread of a pass has one (sieve.hpp).
 //
 // `r` is the number of a row in the chunk, here and in all files of the sieve. Upper bounds are in
-// whole units, lower bounds in fine units. The *limit* of a row is the smallest upper bound that
-// *reaches* its lower bound: in a group whose bound is below the limit no center can win.
+// whole units, lower bounds in fine units. The *limit* of a row is the smallest number that an
+// upper bound can be and *reach* its lower bound: in a group with a bound below it no center can
+// win.
 //
 // What has to stay true: no upper bound is below, and no lower bound above, the cosines that it
 // bounds; and the limit of a row follows its lower bound.
@@ -42,8 +43,9 @@ class ChunkBounds {
     for (int b = 0; b < groups_.n_bound_blocks(); ++b) valid_.push_back(groups_.valid(b));
   }
 
-  // Begins a chunk: brings its bounds up to date with the last move, and upper bounds to where
-  // their centers stand now. Calls use(r, known) for each row: whether it has a label and bounds.
+  // Begins a chunk. Reads the lower bound of each row as of the last move and calls use(r, known):
+  // whether the row has a label and a stored lower bound. Then upper bounds follow their centers to
+  // other slots.
   template <class Use>
   void start(std::int64_t begin, std::int32_t count, const Use& use) {
     begin_ = begin;
@@ -78,7 +80,7 @@ class ChunkBounds {
   void raise_lower(std::int32_t r, std::int32_t lower) {
     set_lower(r, std::max(lower_[at(r)], lower));
   }
-  // Takes a part of the last fall back from the bound, and from the stored bound too.
+  // Undoes a part of the last fall: raises the stored bound by it, and reads the bound again.
   void take_fall_back(std::int32_t r, std::int32_t part) {
     stored_lower(r) = PassAging::raised(stored_lower(r), part);
     set_lower(r, std::max(kLeast, aging_.read_lower(stored_lower(r), label(r))));

@@ -21,7 +21,7 @@ struct Member {
   int sign;
 };
 
-// The members of all clusters, in the order of rows: those of cluster j from first[j] to before
+// The members of all clusters: those of cluster j, in the order of rows, from first[j] to before
 // first[j + 1].
 struct Members {
   std::vector<std::int64_t> first;
@@ -87,8 +87,8 @@ class SumChanges::Accumulator {
         features_(sums_.size()),
         values_(sums_.size()) {}
 
-  // Adds sign · fixed_point(value, one, weight) for each entry of a row. For a whole weight that is
-  // sign · weight · fixed_point(value, one, 1).
+  // Adds sign · fixed_point(value, one, weight) for each entry of a row: for a whole weight
+  // fixed_point rounds value · one and multiplies the integer.
   template <class Row>
   void add_row(const Row& row, double one, double weight, int sign) {
     if (weight == std::floor(weight)) {

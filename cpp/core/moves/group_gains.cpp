@@ -174,7 +174,7 @@ void GroupGains::write(int j, const MovedCenter& center, double per_cosine, std:
 }
 
 // now · scale − before · scale_before = (now − before) · scale + before · (scale − scale_before).
-// The second term is left out, so only the first one is written.
+// Only the first term is written: the second one is in what is `left_out` of the center.
 void GroupGains::write_rare(const std::vector<MovedCenter>& centers) {
   for (const std::int32_t feature : rare_written_) {
     rare_gain_[index(feature - n_frequent_)] = rare_loss_[index(feature - n_frequent_)] = 0.0F;

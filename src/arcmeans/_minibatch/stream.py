@@ -63,7 +63,7 @@ class Stream:
         self.weight_scale = weight_scale
         """The power of two by which the weights of all rows are multiplied; see ``_rescale``."""
         self.counts = np.zeros(n_clusters)
-        """The weight of the rows that each center is the sum of."""
+        """The weight of the rows that each center has taken since it was placed."""
         self.credit = np.zeros(n_clusters)
         """What each reassigned center counts in addition, so that it is not starved again."""
         self.rows_since = 0
