@@ -14,7 +14,6 @@ namespace arcmeans {
 class DenseVisits {
  public:
   static constexpr bool kDense = true;
-  static constexpr bool kAllWhereLikely = kMostLines > 1;
 
   DenseVisits(const PackedRows& packed, const Centers&, const FilterLines& lines)
       : packed_(packed), lines_(lines) {}

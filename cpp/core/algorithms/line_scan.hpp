@@ -21,13 +21,13 @@ namespace arcmeans {
 class LineScan {
  public:
   LineScan(const Rows& rows, const PassAging& aging, const ChunkBounds& bounds,
-           bool all_where_likely, std::size_t most_rows, Work& work)
+           std::size_t most_rows, Work& work)
       : rows_(rows),
         aging_(aging),
         bounds_(bounds),
         work_(work),
         groups_(aging.groups()),
-        likely_for_all_(likely_for_all(groups_, all_where_likely)),
+        likely_for_all_(likely_for_all(groups_)),
         visits_all_(most_rows),
         line_uppers_(by_line_uppers() ? most_rows * index(groups_.n_lines()) : 0),
         active_(most_rows),
@@ -87,8 +87,8 @@ class LineScan {
  private:
   // How many lines beside its own a row has to be likely to visit, so that it visits all: half of
   // them, where that may pay and one block of bounds has the groups of all lines.
-  static int likely_for_all(const LineGroups& groups, bool all_where_likely) {
-    if (!all_where_likely || groups.n_bound_blocks() > 1) return std::numeric_limits<int>::max();
+  static int likely_for_all(const LineGroups& groups) {
+    if (kMostLines == 1 || groups.n_bound_blocks() > 1) return std::numeric_limits<int>::max();
     return std::max(1, (groups.n_lines() - 1) / 2);
   }
 

@@ -15,8 +15,8 @@
 // *Scan* (line_scan.hpp). A row whose upper bounds are all below its lower bound keeps its label,
 // and costs no more than the scan. Else its own line is visited, which makes the lower bound tight,
 // and then the lines with a group whose bound still reaches it. A visit renews all bounds of a
-// line. Rows of which nothing is known visit all lines, and so do dense rows that are likely to
-// visit most: several lines at once.
+// line. Rows of which nothing is known visit all lines, and so do rows that are likely to visit
+// most: several lines at once.
 //
 // *Gains* (gain_visits.hpp). Rises and falls hold for any row. A sparse row whose bounds fail by
 // them visits gain lines first, which tell what this row can have gained or lost.
@@ -72,7 +72,7 @@ class Sieve {
         lines_(lines),
         visits_(packed, centers, lines),
         bounds_(aging, lines.slots(), state, most_rows(rows, options)),
-        scan_(rows, aging, bounds_, Visits::kAllWhereLikely, most_rows(rows, options), work),
+        scan_(rows, aging, bounds_, most_rows(rows, options), work),
         exactly_(near_ties(rows, centers), groups_, lines.slots(), bounds_, visits_),
         best_(most_rows(rows, options)) {
     if (gains)

@@ -13,8 +13,6 @@ template <class Feature>
 class SparseVisits {
  public:
   static constexpr bool kDense = false;
-  // Rows that are likely to visit most lines do not visit all: that gained no fit more than 5 %.
-  static constexpr bool kAllWhereLikely = false;
 
   SparseVisits(const PackedRows& packed, const Centers& centers, const FilterLines& lines)
       : packed_(packed), lines_(lines), rare_products_(packed, centers, lines) {}
